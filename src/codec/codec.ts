@@ -1,0 +1,86 @@
+/**
+ * The one interface behind which the codec stands: bytes to bytes over the Schema, no message object in between.
+ *
+ * `encode` reads JSON and writes wire, `decode` reads wire and writes JSON.
+ */
+import type { Field, Message, Registry } from "../schema/model.ts";
+
+/** How JSON is read and written. Names and meaning as in ProtoJSON's options. */
+export interface JsonOptions {
+  /** A JSON key that names no field, an enum name that is none: refuse, or skip and count. Default "error". */
+  readonly unknownFields: "error" | "ignore";
+  /** Write fields without presence although they have their zero value. Default false. */
+  readonly emitDefaults: boolean;
+  /** Write names as in the .proto file instead of lowerCamelCase. Default false. */
+  readonly useProtoFieldName: boolean;
+  /** Write enums as numbers. Default false. */
+  readonly enumAsInteger: boolean;
+  /** Levels of nesting allowed, Any, Struct and Value included; the message itself is level 1. Default 100. */
+  readonly maxDepth: number;
+}
+
+/** What resolves type URLs, and how JSON looks. One object for the life of a gateway. */
+export interface CodecContext {
+  readonly registry: Registry;
+  readonly options: JsonOptions;
+}
+
+/**
+ * Values for fields of a message that come from elsewhere than its JSON: path and query. A tree along field paths.
+ * It is built by the binding (`client/rest`) and consumed by `encodeRequest`.
+ */
+export interface Bound {
+  /** Keyed by field of one message, in order of binding. */
+  readonly fields: Map<Field, BoundValue>;
+}
+export type BoundValue =
+  /** Values below a singular message field. The field's message is present even when the tree below sets nothing. */
+  | { readonly kind: "message"; readonly bound: Bound }
+  /**
+   * One or more whole records (tag and value) of the field, as `encodeText` made them. `name` is how the caller spelt
+   * it, for error messages; `from` says where it stood.
+   */
+  | { readonly kind: "record"; readonly wire: Uint8Array; readonly name: string; readonly from: "path" | "query" };
+
+export interface EncodeRequest {
+  /** The JSON text: of the whole message when `body` is "*", of the field's value when `body` is a field. */
+  readonly json?: Uint8Array;
+  /** Where the JSON goes. Undefined: there is no body, `json` is not looked at. */
+  readonly body?: "*" | Field;
+  /** The body field's value in wire form, tag included, instead of JSON (HttpBody, application/proto). */
+  readonly bodyWire?: Uint8Array;
+  readonly bound: Bound;
+  /** Collect the leaf paths of the JSON, for an update mask. Default false. */
+  readonly mask?: boolean;
+}
+
+export interface EncodedRequest {
+  readonly wire: Uint8Array;
+  /**
+   * With `mask`: dotted paths in proto names of every leaf key that the JSON had, null included, relative to the
+   * JSON's root message; lists, maps and well-known types are not entered; fields that were bound are left out.
+   */
+  readonly mask?: readonly string[];
+}
+
+/**
+ * Every method throws ConnectError. Encode: `invalid_argument`, naming field path (proto names: `addresses[3].zip`),
+ * what was wrong, and line and column of the JSON. Decode: `internal`, because the bytes came from the backend.
+ */
+export interface Codec {
+  readonly message: Message;
+  /** JSON text of the message → wire. The empty text is an error. */
+  encode(json: Uint8Array): Uint8Array;
+  /** Wire → JSON text. */
+  decode(wire: Uint8Array): Uint8Array;
+  /**
+   * A REST request: body and bound values become one message in which a singular message field has exactly one
+   * record (DESIGN §1.3). A bound value against a different one in the JSON is `invalid_argument` with
+   * google.rpc.BadRequest naming the field; an equal one is written once. Members of one oneof, over JSON and bound
+   * together, exclude each other. A bound zero is written.
+   */
+  encodeRequest(request: EncodeRequest): EncodedRequest;
+  /** JSON of one field of the message alone (response_body). Unset: its default, `null` for messages, `[]`, `{}`. */
+  decodeField(wire: Uint8Array, field: Field): Uint8Array;
+}
+export type CompileCodec = (message: Message, context: CodecContext) => Codec;

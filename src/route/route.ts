@@ -1,0 +1,73 @@
+/** What a checked http rule is: the words that router, binding and `isthmus routes` share. */
+import type { Field, HttpRule, Method } from "../schema/model.ts";
+
+/** A parsed path template (google/api/http.proto, "Path template syntax"). */
+export interface Template {
+  readonly text: string;
+  /** Decoded literals, `*` and `**`; variables flattened. A literal that decodes to "*" cannot occur. */
+  readonly segments: readonly string[];
+  /** Decoded custom verb without its colon; "" when there is none. */
+  readonly verb: string;
+  readonly variables: readonly TemplateVariable[];
+  /** Accepted, but against the letter of http.proto (`**` with a tail). */
+  readonly warning?: string;
+}
+
+export interface TemplateVariable {
+  /** `book.name` */
+  readonly field: string;
+  /** First segment, and one past the last, counted in `segments`. */
+  readonly start: number;
+  readonly end: number;
+  /** Spans more than one segment, or is `**`: its value keeps `%2F`. */
+  readonly multi: boolean;
+}
+
+/** One binding of one method: a rule that was checked, with its names resolved to fields. */
+export interface Route {
+  readonly method: Method;
+  readonly rule: HttpRule;
+  /** `GET`, …, or `*`. */
+  readonly httpMethod: string;
+  readonly template: Template;
+  /** In the order of `template.variables`. */
+  readonly variables: readonly RouteVariable[];
+  readonly body?: "*" | Field;
+  readonly responseBody?: Field;
+}
+
+export interface RouteVariable extends TemplateVariable {
+  /** The fields along `field`: every one but the last is a singular message. */
+  readonly path: readonly Field[];
+}
+
+export interface Match {
+  readonly route: Route;
+  /** Raw (still percent-encoded) text of each variable, in the order of `route.variables`. Verb removed. */
+  readonly values: readonly string[];
+}
+
+export interface Router {
+  /**
+   * @param httpMethod as on the request line. HEAD falls back to GET.
+   * @param path the raw path of the request, percent-encoded, beginning with "/", without query.
+   * @returns the match; or, when the path exists for other methods, those (with HEAD for GET, and OPTIONS), sorted;
+   *   or undefined when nothing matches.
+   * @throws ConnectError invalid_argument for a bad escape, a segment that is `.` or `..` after decoding, a raw `\`.
+   */
+  match(httpMethod: string, path: string): Match | { readonly allow: readonly string[] } | undefined;
+}
+
+/** A fault in a rule: what, where, and in which method. */
+export interface Fault {
+  readonly file: string;
+  /** 1-based, when the set has source info. */
+  readonly line?: number;
+  /** `pkg.Service.Method` */
+  readonly method: string;
+  readonly template: string;
+  /** 1-based column in the template, where the fault lies in it. */
+  readonly column?: number;
+  readonly message: string;
+  readonly severity: "error" | "warning";
+}

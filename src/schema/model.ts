@@ -1,0 +1,133 @@
+/**
+ * The model that the rest of the house knows: services, methods, http rules, messages, fields and enums.
+ *
+ * It is read once from a descriptor set (`read.ts`) and never changes. Everything compiled from it is cached by the
+ * identity of these objects, so a new schema version shares nothing with the old one.
+ */
+
+/** Field types, numbered as in google.protobuf.FieldDescriptorProto.Type. */
+export const Type = {
+  DOUBLE: 1,
+  FLOAT: 2,
+  INT64: 3,
+  UINT64: 4,
+  INT32: 5,
+  FIXED64: 6,
+  FIXED32: 7,
+  BOOL: 8,
+  STRING: 9,
+  GROUP: 10,
+  MESSAGE: 11,
+  BYTES: 12,
+  UINT32: 13,
+  ENUM: 14,
+  SFIXED32: 15,
+  SFIXED64: 16,
+  SINT32: 17,
+  SINT64: 18,
+} as const;
+export type Type = (typeof Type)[keyof typeof Type];
+
+/** Any descriptor-driven lookup that needs more than one message: `google.protobuf.Any`. */
+export interface Registry {
+  /** The message with this full name, or undefined. Knows the well-known types and google.rpc's error details always. */
+  message(fullName: string): Message | undefined;
+}
+
+export interface Schema extends Registry {
+  /** Every service of the set, in the order of the files. */
+  readonly services: readonly Service[];
+  /** Full names of the services that are reachable unless told otherwise: those of the files named, never of imports. */
+  readonly named: ReadonlySet<string>;
+}
+
+export interface Service {
+  /** Full name: `pkg.Service`. */
+  readonly name: string;
+  /** Path of the .proto file. */
+  readonly file: string;
+  readonly methods: readonly Method[];
+}
+
+export interface Method {
+  /** `GetShelf` */
+  readonly name: string;
+  readonly service: Service;
+  /** RPC path: `/pkg.Service/GetShelf`. */
+  readonly path: string;
+  readonly kind: "unary" | "server-stream" | "client-stream" | "bidi";
+  /** google.protobuf.MethodOptions.idempotency_level. */
+  readonly idempotency: "unknown" | "no-side-effects" | "idempotent";
+  readonly input: Message;
+  readonly output: Message;
+  /** The http rule and its additional bindings as written; unchecked (`route/rule.ts` checks). Empty: no REST route. */
+  readonly rules: readonly HttpRule[];
+  /** 1-based line of the method in its file, when the set has source info. */
+  readonly line?: number;
+}
+
+/** One google.api.HttpRule, as written. */
+export interface HttpRule {
+  /** `GET`, `PUT`, `POST`, `DELETE`, `PATCH`, a custom kind, `*` for any method; "" when the rule has no pattern. */
+  readonly method: string;
+  /** Path template, unparsed. */
+  readonly template: string;
+  /** `""`, `"*"` or the name of a field of the input. */
+  readonly body: string;
+  /** `""` or the name of a field of the output. */
+  readonly responseBody: string;
+  /** True when the rule stood inside additional_bindings and has additional_bindings itself, which http.proto forbids. */
+  readonly nested: boolean;
+}
+
+export interface Message {
+  /** Full name: `pkg.Outer.Inner`. */
+  readonly name: string;
+  /** In order of field number. */
+  readonly fields: readonly Field[];
+  /** Real oneofs only; proto3 `optional` makes none. */
+  readonly oneofs: readonly Oneof[];
+}
+
+export interface Oneof {
+  readonly name: string;
+  readonly fields: readonly Field[];
+}
+
+export interface Field {
+  /** Name in the .proto file: `page_size`. */
+  readonly name: string;
+  /** `pageSize`, or the json_name option. */
+  readonly jsonName: string;
+  readonly number: number;
+  readonly type: Type;
+  /** True for lists. False for maps. */
+  readonly repeated: boolean;
+  /** Lists of numbers: written packed. (Read either way.) */
+  readonly packed: boolean;
+  /** True when unset differs from the zero value. Messages and oneof members have it; lists and maps do not. */
+  readonly presence: boolean;
+  /** proto2 `required` or LEGACY_REQUIRED. */
+  readonly required: boolean;
+  /** Strings: bytes that are not UTF-8 are refused. */
+  readonly utf8: boolean;
+  /** The real oneof that this field is a member of. */
+  readonly oneof?: Oneof;
+  /** The message of a MESSAGE or GROUP field. Undefined for maps. */
+  readonly message?: Message;
+  /** The enum of an ENUM field. */
+  readonly enum?: Enum;
+  /** Maps: fields 1 and 2 of the entry. `type` is MESSAGE then, `repeated` false and `message` undefined. */
+  readonly map?: { readonly key: Field; readonly value: Field };
+  /** proto2's `[default = …]`: not zero. In the form of its type; 64-bit as bigint, enums by number. */
+  readonly defaultValue?: number | bigint | boolean | string | Uint8Array;
+}
+
+export interface Enum {
+  /** Full name. */
+  readonly name: string;
+  /** proto2 and CLOSED: numbers without a name are unknown fields. */
+  readonly closed: boolean;
+  /** In order of declaration; aliases share a number. The first value is the default. */
+  readonly values: readonly { readonly name: string; readonly number: number }[];
+}
