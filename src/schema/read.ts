@@ -1,0 +1,104 @@
+/** Reads the model from a google.protobuf.FileDescriptorSet: the only file that sees a descriptor. */
+import { createFileRegistry, type DescMethod, type DescService, type FileRegistry, fromBinary } from "@bufbuild/protobuf";
+import { type FileDescriptorProto, FileDescriptorSetSchema, MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { builtinMessage } from "./builtin.ts";
+import { createMessageReader } from "./read-message.ts";
+import { createRuleReader, type RuleReader } from "./read-rule.ts";
+import type { Message, Method, Schema, Service } from "./model.ts";
+
+/**
+ * @param set bytes of a FileDescriptorSet or a buf image, with every import.
+ * @throws ConnectError invalid_argument when the bytes are no complete set.
+ */
+export function readSchema(set: Uint8Array): Schema {
+  const registry = readRegistry(set);
+  const files = [...registry.files];
+  const messages = createMessageReader();
+  const rules = createRuleReader(registry);
+  const services = files.flatMap((file) => file.services.map((desc) => readService(desc, messages.read, rules)));
+  const imports = importedFiles(files.map((file) => file.proto));
+  const named = services.filter((service) => !imports.has(service.file)).map((service) => service.name);
+  return {
+    services,
+    named: new Set(named),
+    message(fullName) {
+      const desc = registry.getMessage(fullName);
+      return desc ? messages.read(desc) : builtinMessage(fullName);
+    },
+  };
+}
+
+function readRegistry(set: Uint8Array): FileRegistry {
+  try {
+    return createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
+  } catch (error) {
+    throw invalid(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function invalid(reason: string): ConnectError {
+  return new ConnectError(`not a usable google.protobuf.FileDescriptorSet: ${reason}`, Code.InvalidArgument);
+}
+
+function readService(desc: DescService, message: (desc: DescMethod["input"]) => Message, rules: RuleReader): Service {
+  const methods: Method[] = [];
+  const service: Service = { name: desc.typeName, file: desc.file.proto.name, methods };
+  for (const method of desc.methods) {
+    const line = methodLine(desc, method);
+    methods.push({
+      name: method.name,
+      service,
+      path: `/${desc.typeName}/${method.name}`,
+      kind: KINDS[method.methodKind],
+      idempotency: IDEMPOTENCY[method.idempotency],
+      input: message(method.input),
+      output: message(method.output),
+      rules: rules(method),
+      ...(line === undefined ? {} : { line }),
+    });
+  }
+  return service;
+}
+
+const KINDS = {
+  unary: "unary",
+  server_streaming: "server-stream",
+  client_streaming: "client-stream",
+  bidi_streaming: "bidi",
+} as const;
+
+const IDEMPOTENCY = {
+  [MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN]: "unknown",
+  [MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS]: "no-side-effects",
+  [MethodOptions_IdempotencyLevel.IDEMPOTENT]: "idempotent",
+} as const;
+
+/** Source info addresses a method by its path in the file: field 6 (service), its index, field 2 (method), its index. */
+function methodLine(service: DescService, method: DescMethod): number | undefined {
+  const path = [6, service.file.services.indexOf(service), 2, service.methods.indexOf(method)];
+  const location = service.file.proto.sourceCodeInfo?.location.find(
+    (location) => location.path.length === path.length && location.path.every((step, i) => step === path[i]),
+  );
+  return location?.span[0] === undefined ? undefined : location.span[0] + 1;
+}
+
+/** buf.alpha.image.v1 marks every file of an image with this extension of FileDescriptorProto; its field 1 is is_import. */
+const BUF_EXTENSION = 8042;
+
+/**
+ * Files that are in the set as imports only. buf says which; in a set that buf did not make, those that another file
+ * of the set imports.
+ */
+function importedFiles(files: readonly FileDescriptorProto[]): ReadonlySet<string> {
+  const marks = files.map((file) => ({ file, mark: file.$unknown?.find((field) => field.no === BUF_EXTENSION)?.data }));
+  if (marks.some(({ mark }) => mark !== undefined)) {
+    return new Set(marks.filter(({ mark }) => mark && isImport(mark)).map(({ file }) => file.name));
+  }
+  return new Set(files.flatMap((file) => file.dependency));
+}
+
+/** @param mark the extension's bytes, length first: `is_import = true` is the record 08 01, and buf writes it first. */
+function isImport(mark: Uint8Array): boolean {
+  return mark[1] === 0x08 && mark[2] === 0x01;
+}
