@@ -1,0 +1,184 @@
+/** Checks the http rules of a schema and resolves their names: what is wrong is found here, before any request. */
+import type { Field, HttpRule, Message, Method, Schema } from "../schema/model.ts";
+import { hasTextForm } from "../schema/text-form.ts";
+import type { Fault, Route, RouteVariable, Template, TemplateVariable } from "./route.ts";
+import { parseTemplate, TemplateError } from "./template.ts";
+
+/** An HTTP method (RFC 9110 §9.1, `token`). */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/**
+ * Never throws for a rule: a rule with an error has no route, all others have theirs.
+ *
+ * @param services full names; undefined: those that the schema names. Rules of other services are not looked at.
+ * @returns routes and faults, both in order of declaration.
+ */
+export function compileRules(
+  schema: Schema,
+  services: ReadonlySet<string> | undefined,
+): { routes: readonly Route[]; faults: readonly Fault[] } {
+  const wanted = services ?? schema.named;
+  const routes = new Map<string, Route>();
+  const faults: Fault[] = [];
+  const reachable = schema.services.filter((service) => wanted.has(service.name));
+  for (const method of reachable.flatMap((service) => service.methods)) {
+    for (const rule of method.rules) {
+      const check = new RuleCheck(method, rule);
+      const route = check.route();
+      const first = route && routes.get(shapeOf(route));
+      if (first) check.fault(`the same method and path as ${fullName(first.method)} "${first.rule.template}"`);
+      else if (route) routes.set(shapeOf(route), route);
+      faults.push(...check.faults);
+    }
+  }
+  return { routes: [...routes.values()], faults };
+}
+
+/** Equal for routes that match the same requests. */
+function shapeOf(route: Route): string {
+  return JSON.stringify([route.httpMethod, route.template.verb, ...route.template.segments]);
+}
+
+function fullName(method: Method): string {
+  return `${method.service.name}.${method.name}`;
+}
+
+/** One rule under examination; everything wrong with it is collected. */
+class RuleCheck {
+  readonly faults: Fault[] = [];
+  readonly #method: Method;
+  readonly #rule: HttpRule;
+
+  constructor(method: Method, rule: HttpRule) {
+    this.#method = method;
+    this.#rule = rule;
+  }
+
+  fault(message: string, column?: number, severity: Fault["severity"] = "error"): void {
+    this.faults.push({
+      file: this.#method.service.file,
+      ...(this.#method.line !== undefined && { line: this.#method.line }),
+      method: fullName(this.#method),
+      template: this.#rule.template,
+      ...(column !== undefined && { column }),
+      message,
+      severity,
+    });
+  }
+
+  /** The route, or undefined when there were errors. */
+  route(): Route | undefined {
+    const rule = this.#rule;
+    if (rule.nested) this.fault("additional_bindings must not have additional_bindings");
+    if (rule.method === "") {
+      this.fault("the rule has no pattern: get, put, post, delete, patch, or custom with a kind");
+      return undefined;
+    }
+    if (!TOKEN.test(rule.method)) this.fault(`custom kind "${rule.method}" is no HTTP method`);
+    const template = this.#template();
+    const variables = template?.variables.map((variable) => this.#variable(template, variable));
+    const body = this.#body();
+    const responseBody = this.#responseBody();
+    if (template && variables) this.#checkTogether(template, variables, body);
+    if (!template || !variables || this.faults.some((fault) => fault.severity === "error")) return undefined;
+    return {
+      method: this.#method,
+      rule,
+      httpMethod: rule.method,
+      template,
+      variables,
+      ...(body && { body }),
+      ...(responseBody && { responseBody }),
+    };
+  }
+
+  #template(): Template | undefined {
+    try {
+      const template = parseTemplate(this.#rule.template);
+      if (template.warning) this.fault(template.warning, template.text.indexOf("**") + 1, "warning");
+      return template;
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      this.fault(error.message, error.column);
+      return undefined;
+    }
+  }
+
+  #variable(template: Template, variable: TemplateVariable): RouteVariable {
+    const path: Field[] = [];
+    let message: Message | undefined = this.#method.input;
+    for (const name of variable.field.split(".")) {
+      const field: Field | undefined = message?.fields.find((candidate) => candidate.name === name);
+      const problem = stepProblem(field, name, message, path.at(-1));
+      if (problem !== undefined || !field) {
+        this.fault(`${variable.field}: ${problem}`, columnOf(template, variable));
+        return { ...variable, path };
+      }
+      path.push(field);
+      message = field.message;
+    }
+    const leaf = path.at(-1);
+    if (leaf && !hasTextForm(leaf)) {
+      this.fault(`${variable.field}: a message has no text form`, columnOf(template, variable));
+    }
+    return { ...variable, path };
+  }
+
+  #body(): "*" | Field | undefined {
+    const { method, body } = this.#rule;
+    if (body === "") return undefined;
+    if (method === "GET" || method === "HEAD") this.fault(`a ${method} has no body, but the rule says body: "${body}"`);
+    return body === "*" ? body : this.#topLevelField("body", body, this.#method.input);
+  }
+
+  #responseBody(): Field | undefined {
+    const { responseBody } = this.#rule;
+    return responseBody === "" ? undefined : this.#topLevelField("response_body", responseBody, this.#method.output);
+  }
+
+  #topLevelField(option: string, name: string, message: Message): Field | undefined {
+    const field = message.fields.find((candidate) => candidate.name === name);
+    if (!field) this.fault(`${option}: "${name}" is not a top-level field of ${message.name}`);
+    return field;
+  }
+
+  /** What can be said only of path and body together: no request may be forced to contradict itself. */
+  #checkTogether(template: Template, variables: readonly RouteVariable[], body: "*" | Field | undefined): void {
+    const bodyField = body === "*" ? undefined : body;
+    const members = new Map<string, string>();
+    if (bodyField?.oneof) members.set(bodyField.oneof.name, bodyField.name);
+    for (const variable of variables) {
+      const column = columnOf(template, variable);
+      if (bodyField && bodyField === variable.path[0] && hasTextForm(bodyField)) {
+        this.fault(`${variable.field} is bound by the path, and ${bodyField.name} is the body`, column);
+      }
+      const prefix = variable.field.split(".");
+      for (const [depth, field] of variable.path.entries()) {
+        if (!field.oneof) continue;
+        const oneof = [...prefix.slice(0, depth), field.oneof.name].join(".");
+        const other = members.get(oneof);
+        if (other === undefined) members.set(oneof, field.name);
+        else if (other !== field.name) this.fault(`${field.name} and ${other} are members of oneof ${oneof}`, column);
+      }
+    }
+  }
+}
+
+/** Why `field`, found as `name` in `message`, cannot be a step of a variable's path; undefined when it can. */
+function stepProblem(
+  field: Field | undefined,
+  name: string,
+  message: Message | undefined,
+  parent: Field | undefined,
+): string | undefined {
+  if (!message) return `${parent?.name} is no message`;
+  if (!field) return `${message.name} has no field ${name}`;
+  if (field.repeated) return `${name} is repeated`;
+  if (field.map) return `${name} is a map`;
+  return undefined;
+}
+
+/** 1-based, of the variable's field. A template binds a field once, so its name finds it. */
+function columnOf(template: Template, variable: TemplateVariable): number {
+  return Math.max(template.text.indexOf(`{${variable.field}}`), template.text.indexOf(`{${variable.field}=`)) + 2;
+}
