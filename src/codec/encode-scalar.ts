@@ -1,0 +1,45 @@
+/** One JSON value of a scalar or enum field → its wire value, without tag. */
+import type { Enum, Field } from "../schema/model.ts";
+import type { EncodeJob } from "./encode-job.ts";
+import { quote } from "./error.ts";
+import { enumNumber, scalarOf, typeName } from "./scalar.ts";
+
+/** Whether JSON's null is a value of the field, and not the lack of one (ProtoJSON, "null values"). */
+export function takesNull(field: Field): boolean {
+  return field.enum?.name === "google.protobuf.NullValue" || field.message?.name === "google.protobuf.Value";
+}
+
+/**
+ * Reads the value that follows and writes it, zero or not.
+ *
+ * @returns false, with nothing written, for an enum name that is unknown and to be ignored.
+ */
+export function encodeScalar(job: EncodeJob, field: Field): boolean {
+  const { reader } = job;
+  const kind = reader.peek();
+  if (kind === "null" && takesNull(field)) {
+    reader.readNull();
+    job.writer.varint(0);
+    return true;
+  }
+  if (field.enum && kind === "string") return encodeEnumName(job, field.enum);
+  const scalar = scalarOf(field);
+  if (kind !== scalar.json && !(kind === "string" && scalar.json === "number")) {
+    throw job.wrongKind(typeName(field), kind);
+  }
+  const text =
+    kind === "string" ? reader.readString() : kind === "number" ? reader.readNumber() : String(reader.readBoolean());
+  if (!scalar.write(job.writer, text)) throw job.error(`${quote(text)} is not a valid ${typeName(field)}`);
+  return true;
+}
+
+function encodeEnumName(job: EncodeJob, enumeration: Enum): boolean {
+  const name = job.reader.readString();
+  const number = enumNumber(enumeration, name);
+  if (number !== undefined) {
+    job.writer.varint64(BigInt(number));
+    return true;
+  }
+  if (job.ignoresUnknown) return false;
+  throw job.error(`${quote(name)} is not a value of ${enumeration.name}`);
+}

@@ -1,0 +1,17 @@
+/** The frame of a message field's record: length-delimited, or between group tags. */
+import { type Field, Type } from "../schema/model.ts";
+import { WireType, type WireWriter } from "./wire-writer.ts";
+
+/** Writes the tag, and whatever goes around the content. */
+export function writeMessageRecord(writer: WireWriter, field: Field, writeContent: () => void): void {
+  if (field.type === Type.GROUP) {
+    writer.tag(field.number, WireType.SGROUP);
+    writeContent();
+    writer.tag(field.number, WireType.EGROUP);
+  } else {
+    writer.tag(field.number, WireType.LEN);
+    const start = writer.begin();
+    writeContent();
+    writer.end(start);
+  }
+}
