@@ -9,8 +9,8 @@ export interface Call {
   readonly method: Method;
   /** Request metadata, already cleaned of what belongs to the client's exchange. Owned by the call. */
   readonly header: Headers;
-  /** What is left of the deadline when the call was made. Undefined: none. */
-  readonly timeoutMs?: number;
+  /** What is left of the deadline, in whole milliseconds, at least 1. Undefined: there is none. */
+  readonly timeoutMs?: number | undefined;
   /** Aborts when the caller leaves or the deadline passes. */
   readonly signal: AbortSignal;
   readonly body: Body;

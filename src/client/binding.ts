@@ -1,0 +1,139 @@
+/** Binds path and query to fields of the request message (google/api/http.proto, "Rules for HTTP mapping"). */
+import type { ConnectError } from "@connectrpc/connect";
+import type { Bound } from "../codec/codec.ts";
+import { fieldError } from "../codec/error.ts";
+import { encodeText } from "../codec/text.ts";
+import type { Match, Route } from "../route/route.ts";
+import { findField } from "../schema/lookup.ts";
+import type { Field, Message } from "../schema/model.ts";
+import { hasTextForm } from "../schema/text-form.ts";
+import type { ClientOptions } from "./exchange.ts";
+import { decodePercent, type Parameter, parseQuery } from "./query.ts";
+
+type BindingOptions = Pick<ClientOptions, "unknownQuery" | "skippedQuery" | "maxDepth">;
+
+/**
+ * @param query without its "?".
+ * @returns the values of path and query as a tree of records; path first.
+ * @throws ConnectError invalid_argument naming the variable or parameter: text that is none of the field's type, an
+ *   unknown parameter, a field of the body, two values for a singular field, a value other than the path's.
+ */
+export function bindRequest({ route, values }: Match, query: string, options: BindingOptions): Bound {
+  const bound: Bound = { fields: new Map() };
+  route.variables.forEach((variable, i) => {
+    const text = decodeVariable(values[i] ?? "", variable.multi, variable.field);
+    put(bound, variable.path, text, { name: variable.field, from: "path" }, options);
+  });
+  for (const parameter of parseQuery(query)) bindParameter(bound, parameter, route, options);
+  return bound;
+}
+
+/** A one-segment variable is decoded fully and once; in a longer one `%2F` stays, since "/" parts its segments. */
+function decodeVariable(raw: string, multi: boolean, name: string): string {
+  const where = `path variable ${name}`;
+  if (!multi || !/%2f/i.test(raw)) return decodePercent(raw, where);
+  return raw.replace(/(?:(?!%2f)[^])+/gi, (part) => decodePercent(part, where));
+}
+
+function bindParameter(bound: Bound, { name, value }: Parameter, route: Route, options: BindingOptions): void {
+  if (options.skippedQuery.has(name)) return;
+  const lenient = options.unknownQuery === "ignore";
+  if (route.body === "*") {
+    if (lenient) return;
+    throw fieldError(name, 'with body "*" there is no query parameter');
+  }
+  const path = resolve(route.method.input, name, options.maxDepth);
+  if (!path) {
+    if (lenient) return;
+    throw fieldError(name, `no such field in ${route.method.input.name}`);
+  }
+  if (path[0] === route.body) {
+    if (lenient) return;
+    throw fieldError(name, `${path[0]?.name} is the body, and cannot come from the query`);
+  }
+  put(bound, path, value, { name, from: "query" }, options);
+}
+
+/**
+ * The fields along a dotted name, in JSON or proto spelling each.
+ *
+ * @returns undefined when a step names no field.
+ * @throws ConnectError invalid_argument for a name that leads where no text can stand.
+ */
+function resolve(message: Message, name: string, maxDepth: number): readonly Field[] | undefined {
+  const steps = name.split(".");
+  if (steps.length > maxDepth) throw fieldError(`${name.slice(0, 40)}…`, `exceeds the depth of ${maxDepth}`);
+  const path: Field[] = [];
+  let parent: Message | undefined = message;
+  for (const step of steps) {
+    const last = path.at(-1);
+    if (last?.map || last?.repeated || (last && isDynamic(last))) throw unsuited(name, last);
+    const field: Field | undefined = parent && findField(parent, step);
+    if (!field) return undefined;
+    path.push(field);
+    parent = field.message;
+  }
+  const leaf = path.at(-1);
+  if (leaf && !hasTextForm(leaf)) throw unsuited(name, leaf);
+  return path;
+}
+
+/** Messages whose JSON is not that of their fields, and which no set of leaves can stand for. */
+function isDynamic({ message }: Field): boolean {
+  return message !== undefined && DYNAMIC.has(message.name);
+}
+
+const DYNAMIC: ReadonlySet<string> = new Set([
+  "google.protobuf.Any",
+  "google.protobuf.Struct",
+  "google.protobuf.Value",
+  "google.protobuf.ListValue",
+]);
+
+function unsuited(name: string, field: Field): ConnectError {
+  const kind = field.map ? "a map" : field.repeated ? "a list of messages" : `a ${field.message?.name}`;
+  return fieldError(name, `${field.name} is ${kind}, which a query cannot hold`);
+}
+
+interface Source {
+  /** As the caller or the template spells it. */
+  readonly name: string;
+  readonly from: "path" | "query";
+}
+
+function put(bound: Bound, path: readonly Field[], text: string, source: Source, options: BindingOptions): void {
+  const leaf = path[path.length - 1];
+  if (!leaf) return;
+  let { fields } = bound;
+  for (const step of path.slice(0, -1)) {
+    let value = fields.get(step);
+    if (!value) {
+      value = { kind: "message", bound: { fields: new Map() } };
+      fields.set(step, value);
+    }
+    if (value.kind === "record") throw fieldError(source.name, `${step.name} is given twice`);
+    fields = value.bound.fields;
+  }
+  const wire = encodeText(leaf, text, source.name);
+  const known = fields.get(leaf);
+  if (!known) {
+    fields.set(leaf, { kind: "record", wire, ...source });
+  } else if (known.kind === "record" && leaf.repeated) {
+    fields.set(leaf, { ...known, wire: append(known.wire, wire) });
+  } else if (known.kind === "message" || known.from === source.from) {
+    throw fieldError(source.name, "more than one value is given");
+  } else if (!sameBytes(known.wire, wire) && options.unknownQuery === "error") {
+    throw fieldError(source.name, "the path has another value");
+  }
+}
+
+function append(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,138 @@
+/** Connect unary: POST with `application/json` or `application/proto`, GET for methods without side effects. */
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Body, Reply } from "../call.ts";
+import { ACCEPTED_ENCODINGS, isIdentity, isKnownEncoding, readDecoded } from "../protocol/compression.ts";
+import { CONNECT_VERSION, checkVersion, formatError, parseBase64 } from "../protocol/connect.ts";
+import { isJson, parseMediaType } from "../protocol/media-type.ts";
+import { appendMetadata, putTrailer, requestMetadata, responseMetadata } from "../protocol/metadata.ts";
+import { httpOfError, methodNotAllowed, refuse } from "../protocol/status.ts";
+import type { Method } from "../schema/model.ts";
+import type { ClientOptions, Exchange, MethodCodecs, Opened } from "./exchange.ts";
+import { parseParameters } from "./query.ts";
+import { readBody } from "./request-body.ts";
+
+type CodecName = "json" | "proto";
+
+export interface ConnectRequest {
+  readonly request: Request;
+  readonly method: Method;
+  /** Query of the request target, without "?". */
+  readonly query: string;
+}
+
+/**
+ * @param passthrough binary bodies may pass untouched: the upstream speaks Connect, and nobody reads messages.
+ */
+export function createConnectExchange(
+  { request, method, query }: ConnectRequest,
+  codecs: MethodCodecs,
+  options: ClientOptions,
+  passthrough: boolean,
+): Exchange {
+  let codec: CodecName = "json";
+
+  function open(): Opened {
+    checkMethod(request.method, method);
+    if (method.kind !== "unary") throw new ConnectError("streaming calls are not served", Code.Unimplemented);
+    return request.method === "GET" ? openGet() : openPost();
+  }
+
+  function openPost(): Opened {
+    codec = postCodec(request.headers.get("content-type"));
+    checkVersion(request.headers.get("connect-protocol-version"), CONNECT_VERSION, "connect-protocol-version");
+    const encoding = request.headers.get("content-encoding");
+    if (!isKnownEncoding(encoding)) throw unknownCompression(encoding);
+    const header = requestMetadata(request.headers, options.metadata);
+    if (codec === "proto" && passthrough) {
+      keepCompression(header, request.headers);
+      return { header, body: { kind: "raw", stream: request.body } };
+    }
+    return { header, body: lazy(() => readBody(request, options.readMaxBytes)) };
+  }
+
+  function openGet(): Opened {
+    const parameters = parseParameters(query);
+    codec = getCodec(parameters.get("encoding"));
+    checkVersion(parameters.get("connect") ?? null, `v${CONNECT_VERSION}`, "connect");
+    const compression = parameters.get("compression") ?? null;
+    if (!isKnownEncoding(compression)) throw unknownCompression(compression);
+    const text = parameters.get("message");
+    if (text === undefined) throw new ConnectError("parameter message is missing", Code.InvalidArgument);
+    const header = requestMetadata(request.headers, options.metadata);
+    const read = async () => {
+      const bytes = parameters.get("base64") === "1" ? parseBase64(text) : new TextEncoder().encode(text);
+      if (!bytes) throw new ConnectError("parameter message is not base64", Code.InvalidArgument);
+      if (isIdentity(compression)) return bytes;
+      return readDecoded(new Blob([bytes]).stream(), compression, options.readMaxBytes);
+    };
+    return { header, body: lazy(read) };
+  }
+
+  /** Both codecs end in wire bytes. */
+  function lazy(read: () => Promise<Uint8Array>): Body {
+    return codec === "proto" ? { kind: "message", read } : { kind: "message", read: async () => codecs.input.encode(await read()) };
+  }
+
+  async function respond(reply: Reply): Promise<Response> {
+    const header = new Headers(reply.header);
+    header.set("content-type", `application/${codec}`);
+    if (reply.trailer) putTrailer(header, reply.trailer);
+    if (reply.body.kind === "raw") return new Response(reply.body.stream, { headers: header });
+    if (reply.body.kind === "stream") throw new ConnectError("unary call answered by a stream", Code.Internal);
+    const wire = await reply.body.read();
+    const body = codec === "proto" ? wire : codecs.output.decode(wire);
+    return new Response(body as Uint8Array<ArrayBuffer>, { headers: header });
+  }
+
+  return { method, open, respond };
+}
+
+/** The answer to a failed unary call: JSON whatever the codec. */
+export function formatConnectFailure(error: ConnectError): Response {
+  const { status, header } = httpOfError(error);
+  const headers = new Headers(header);
+  appendMetadata(headers, responseMetadata(error.metadata));
+  headers.set("content-type", "application/json");
+  return new Response(formatError(error), { status, headers });
+}
+
+/** Methods of HTTP that reach an RPC path. */
+export function connectAllow(method: Method): readonly string[] {
+  return method.idempotency === "no-side-effects" ? ["GET", "OPTIONS", "POST"] : ["OPTIONS", "POST"];
+}
+
+function checkMethod(httpMethod: string, method: Method): void {
+  if (httpMethod === "POST" || (httpMethod === "GET" && method.idempotency === "no-side-effects")) return;
+  throw methodNotAllowed(httpMethod, connectAllow(method));
+}
+
+/** No type on a body is JSON, as everywhere. */
+function postCodec(contentType: string | null): CodecName {
+  if (contentType === null) return "json";
+  const type = parseMediaType(contentType);
+  if (type?.essence === "application/proto") return "proto";
+  if (type?.essence === "application/json" && isJson(type)) return "json";
+  throw unsupported(`content type ${JSON.stringify(contentType)}`);
+}
+
+function getCodec(encoding: string | undefined): CodecName {
+  if (encoding === "json" || encoding === "proto") return encoding;
+  throw unsupported(`encoding ${JSON.stringify(encoding ?? "")}`);
+}
+
+function unsupported(what: string): ConnectError {
+  const types = "application/json, application/proto";
+  return refuse(415, Code.InvalidArgument, `${what} is not supported, but ${types}`, { "accept-post": types });
+}
+
+function unknownCompression(encoding: string | null): ConnectError {
+  const message = `unknown compression ${JSON.stringify(encoding)}: supported encodings are ${ACCEPTED_ENCODINGS}`;
+  return new ConnectError(message, Code.Unimplemented);
+}
+
+/** An untouched body keeps its coding, and the caller says which it takes back. */
+function keepCompression(header: Headers, from: Headers): void {
+  const encoding = from.get("content-encoding");
+  if (!isIdentity(encoding)) header.set("content-encoding", encoding ?? "");
+  header.set("accept-encoding", from.get("accept-encoding") ?? "identity");
+}

@@ -1,0 +1,81 @@
+/** Errors as REST callers see them: google.rpc.Status in JSON, or problem details (RFC 9457). */
+import type { ConnectError } from "@connectrpc/connect";
+import type { Codec } from "../codec/codec.ts";
+import { WireType, WireWriter } from "../codec/wire-writer.ts";
+import { type WireDetail, wireDetails } from "../protocol/connect.ts";
+import { negotiate } from "../protocol/media-type.ts";
+import { appendMetadata, responseMetadata } from "../protocol/metadata.ts";
+import { codeName, httpOfError } from "../protocol/status.ts";
+
+export interface RestErrorOptions {
+  /** Codec of google.protobuf.Any: details are shown by their type. */
+  readonly any: Codec;
+  /** Codec of google.rpc.RetryInfo. */
+  readonly retryInfo: Codec;
+  /** WWW-Authenticate of a 401 that has none. */
+  readonly challenge: string;
+}
+
+const PROBLEM = "application/problem+json";
+
+/** @param accept the request's Accept; it asks for problem details by naming them. */
+export function formatRestFailure(error: ConnectError, accept: string | null, options: RestErrorOptions): Response {
+  const { status, header } = httpOfError(error);
+  const headers = new Headers(header);
+  appendMetadata(headers, responseMetadata(error.metadata));
+  const details = wireDetails(error);
+  const retryAfter = headers.has("retry-after") ? undefined : retryAfterS(details, options.retryInfo);
+  if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
+  if (status === 401 && !headers.has("www-authenticate")) headers.set("www-authenticate", options.challenge);
+  const problem = accept?.includes(PROBLEM) && negotiate(accept, [PROBLEM, "application/json"]) === PROBLEM;
+  headers.set("content-type", problem ? PROBLEM : "application/json");
+  const shown = details.map((detail) => formatDetail(detail, options.any));
+  return new Response(problem ? formatProblem(error, status, shown) : formatStatus(error, shown), { status, headers });
+}
+
+/** @param details JSON texts. */
+function formatStatus(error: ConnectError, details: readonly string[]): string {
+  const message = error.rawMessage && `,"message":${JSON.stringify(error.rawMessage)}`;
+  return `{"code":${error.code}${message}${formatDetails(details)}}`;
+}
+
+/** RFC 9457 §3: no `type` of our own, so its title is the status's meaning; code and details are extension members. */
+function formatProblem(error: ConnectError, status: number, details: readonly string[]): string {
+  const detail = error.rawMessage && `,"detail":${JSON.stringify(error.rawMessage)}`;
+  const title = codeName(error.code).replaceAll("_", " ");
+  return `{"title":"${title}","status":${status}${detail},"code":${error.code}${formatDetails(details)}}`;
+}
+
+function formatDetails(details: readonly string[]): string {
+  return details.length > 0 ? `,"details":[${details.join(",")}]` : "";
+}
+
+/** A type that nobody knows, or bytes that are not of it, are shown as base64: a detail must not hide its error. */
+function formatDetail({ type, value }: WireDetail, any: Codec): string {
+  const typeUrl = `type.googleapis.com/${type}`;
+  const wire = new WireWriter();
+  wire.tag(1, WireType.LEN);
+  wire.string(typeUrl);
+  wire.tag(2, WireType.LEN);
+  wire.bytes(value);
+  try {
+    return new TextDecoder().decode(any.decode(wire.finish()));
+  } catch {
+    const base64 = btoa(Array.from(value, (byte) => String.fromCharCode(byte)).join(""));
+    return JSON.stringify({ "@type": typeUrl, value: base64 });
+  }
+}
+
+/** Seconds of google.rpc.RetryInfo, rounded up. Undefined without one, or with one that cannot be read. */
+function retryAfterS(details: readonly WireDetail[], retryInfo: Codec): number | undefined {
+  const detail = details.find(({ type }) => type === "google.rpc.RetryInfo");
+  if (!detail) return undefined;
+  try {
+    const { retryDelay = "" } = JSON.parse(new TextDecoder().decode(retryInfo.decode(detail.value)));
+    const seconds = Number.parseFloat(retryDelay);
+    return seconds >= 0 ? Math.ceil(seconds) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+

@@ -1,0 +1,29 @@
+/** The update mask of a PATCH: the keys that its body has (DESIGN §4, "PATCH mask"). */
+import { WireType, WireWriter } from "../codec/wire-writer.ts";
+import type { Route } from "../route/route.ts";
+import type { Field } from "../schema/model.ts";
+
+/**
+ * The field that a PATCH may leave to the gateway: the request's one FieldMask, where the body is a field beside it.
+ * Undefined for other routes.
+ */
+export function derivedMaskField(route: Route): Field | undefined {
+  const { body, httpMethod, method } = route;
+  if (httpMethod !== "PATCH" || body === undefined || body === "*") return undefined;
+  const masks = method.input.fields.filter((field) => field.message?.name === "google.protobuf.FieldMask");
+  const [mask] = masks;
+  return masks.length === 1 && mask && !mask.repeated && mask !== body ? mask : undefined;
+}
+
+/** The record of a FieldMask field: paths = 1. */
+export function maskRecord(field: Field, paths: readonly string[]): Uint8Array {
+  const wire = new WireWriter();
+  wire.tag(field.number, WireType.LEN);
+  const start = wire.begin();
+  for (const path of paths) {
+    wire.tag(1, WireType.LEN);
+    wire.string(path);
+  }
+  wire.end(start);
+  return wire.finish();
+}

@@ -1,0 +1,130 @@
+/** createGateway: the path of one request, readable from top to bottom. */
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Call } from "./call.ts";
+import { connectAllow, createConnectExchange, formatConnectFailure } from "./client/connect.ts";
+import type { Exchange, FormatFailure } from "./client/exchange.ts";
+import { createRestExchange } from "./client/rest.ts";
+import { formatRestFailure } from "./client/rest-error.ts";
+import { splitTarget, type Target } from "./client/target.ts";
+import type { GatewayOptions } from "./config.ts";
+import { compilePlan, type MethodPlan, type Plan } from "./plan.ts";
+import { parseTimeout, startDeadline, whenAborted } from "./protocol/deadline.ts";
+import { methodNotAllowed, refuse } from "./protocol/status.ts";
+import type { Match } from "./route/route.ts";
+
+export type { Call, CallFn, FetchFn, HttpFilter, Policy, Reply } from "./call.ts";
+export type { Backend, GatewayOptions } from "./config.ts";
+
+export interface Gateway {
+  /** Answers one request. Never rejects: every failure is an answer in the caller's dialect. */
+  fetch(request: Request): Promise<Response>;
+}
+
+/**
+ * A gateway in front of the services of a schema.
+ *
+ * @throws ConnectError invalid_argument for an option that is unknown or wrong, a set that cannot be read, a service
+ *   without a backend, and, with `onFault: "throw"`, for faults in http rules, each on its own line.
+ */
+export function createGateway(options: GatewayOptions): Gateway {
+  const plan = compilePlan(options);
+  const serve = (request: Request) => serveRequest(request, plan);
+  return { fetch: plan.config.filters.reduceRight((next, filter) => filter(next), serve) };
+}
+
+async function serveRequest(request: Request, plan: Plan): Promise<Response> {
+  const target = splitTarget(request.url);
+  const rpc = plan.rpc.get(target.path);
+  const fail = failureFormat(request, target, rpc, plan);
+  try {
+    return rpc ? await serveRpc(request, target, rpc, plan) : await serveRest(request, target, plan);
+  } catch (error) {
+    return withoutHeadContent(request, fail(asConnectError(error)));
+  }
+}
+
+async function serveRpc(request: Request, { query }: Target, rpc: MethodPlan, plan: Plan): Promise<Response> {
+  const { method, codecs, passthrough } = rpc;
+  if (request.method === "OPTIONS") return answerOptions(connectAllow(method));
+  const exchange = createConnectExchange({ request, method, query }, codecs, plan.client, passthrough);
+  return serveCall(request, exchange, rpc, plan);
+}
+
+async function serveRest(request: Request, target: Target, plan: Plan): Promise<Response> {
+  const match = plan.router.match(request.method, target.path);
+  if (match === undefined) throw notFound(request, target);
+  if ("allow" in match) {
+    if (request.method === "OPTIONS") return answerOptions(match.allow);
+    throw methodNotAllowed(request.method, match.allow);
+  }
+  if (isHeadOfStream(request, match)) return new Response(null, { headers: { "content-type": "application/json" } });
+  const method = plan.planOf(match.route.method);
+  const exchange = createRestExchange({ request, match, query: target.query }, method.codecs, plan.client);
+  return withoutHeadContent(request, await serveCall(request, exchange, method, plan));
+}
+
+async function serveCall(request: Request, exchange: Exchange, plan: MethodPlan, { config }: Plan): Promise<Response> {
+  const deadline = startDeadline(request.signal, shorter(parseTimeout(request.headers), config.timeoutMs));
+  const aborted = whenAborted(deadline.signal);
+  try {
+    const call: Call = {
+      method: exchange.method,
+      signal: deadline.signal,
+      ...exchange.open(),
+      get timeoutMs() {
+        return deadline.remainingMs();
+      },
+    };
+    const reply = await Promise.race([plan.call(call), aborted]);
+    const response = await Promise.race([exchange.respond(reply), aborted]);
+    // A body that passes through is still under its deadline.
+    if (reply.body.kind !== "raw") deadline.stop();
+    return response;
+  } catch (error) {
+    deadline.stop();
+    throw error;
+  }
+}
+
+function shorter(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+}
+
+/** HEAD of a route that streams tells its headers, and starts no call that may never end. */
+function isHeadOfStream(request: Request, { route }: Match): boolean {
+  return request.method === "HEAD" && route.httpMethod !== "HEAD" && route.method.kind.endsWith("stream");
+}
+
+/** RFC 9110 §9.3.2: the answer of the GET without its content. */
+function withoutHeadContent(request: Request, response: Response): Response {
+  return request.method === "HEAD" ? new Response(null, response) : response;
+}
+
+/** RFC 9110 §9.3.7. */
+function answerOptions(allow: readonly string[]): Response {
+  return new Response(null, { status: 204, headers: { allow: allow.join(", ") } });
+}
+
+const RPC_PATH = /^\/(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*\/[A-Za-z_]\w*$/;
+
+/** A path that no method and no route has, but that only an RPC caller would ask for. */
+function looksLikeRpc({ headers }: Request, { path }: Target): boolean {
+  return RPC_PATH.test(path) || headers.has("connect-protocol-version");
+}
+
+function notFound(request: Request, target: Target): ConnectError {
+  const code = looksLikeRpc(request, target) ? Code.Unimplemented : Code.NotFound;
+  return refuse(404, code, `nothing is served at ${JSON.stringify(target.path.slice(0, 200))}`);
+}
+
+function failureFormat(request: Request, target: Target, rpc: MethodPlan | undefined, plan: Plan): FormatFailure {
+  if (rpc || looksLikeRpc(request, target)) return formatConnectFailure;
+  return (error) => formatRestFailure(error, request.headers.get("accept"), plan.restError);
+}
+
+/** Whatever is no ConnectError is a fault of ours: the log has it, the caller must not. */
+function asConnectError(error: unknown): ConnectError {
+  if (error instanceof ConnectError) return error;
+  console.error(error);
+  return new ConnectError("internal error", Code.Internal);
+}

@@ -1,0 +1,154 @@
+/** Everything that is decided before the first request: options checked, rules compiled, each method given its backend. */
+import type { CallFn, Policy } from "./call.ts";
+import type { ClientOptions, MethodCodecs } from "./client/exchange.ts";
+import type { RestErrorOptions } from "./client/rest-error.ts";
+import type { Codec, CodecContext } from "./codec/codec.ts";
+import { compileCodec } from "./codec/compile.ts";
+import { type Backend, backendOf, type Config, formatFault, type GatewayOptions, listsService, misconfigured, readConfig } from "./config.ts";
+import type { Router } from "./route/route.ts";
+import { createRouter } from "./route/router.ts";
+import { compileRules } from "./route/rule.ts";
+import type { Message, Method, Schema, Service } from "./schema/model.ts";
+import { readSchema } from "./schema/read.ts";
+import { createConnectUpstream } from "./upstream/connect.ts";
+
+export interface Plan {
+  readonly config: Config;
+  readonly router: Router;
+  /** RPC path → method: what RPC callers reach. */
+  readonly rpc: ReadonlyMap<string, MethodPlan>;
+  readonly client: ClientOptions;
+  readonly restError: RestErrorOptions;
+  /** The plan of a method that a route names. */
+  planOf(method: Method): MethodPlan;
+}
+
+export interface MethodPlan {
+  readonly method: Method;
+  readonly codecs: MethodCodecs;
+  readonly call: CallFn;
+  /** Nobody between client and upstream reads messages, so binary bodies of the same protocol pass untouched. */
+  readonly passthrough: boolean;
+}
+
+/** @throws ConnectError invalid_argument; see createGateway. */
+export function compilePlan(options: GatewayOptions): Plan {
+  const config = readConfig(options);
+  const schema = readSchema(config.schema);
+  const services = reachableServices(schema, config);
+  const names = new Set(services.map((service) => service.name));
+  const { routes, faults } = compileRules(schema, names);
+  const errors = faults.filter((fault) => fault.severity === "error");
+  if (errors.length > 0 && config.onFault === "throw") throw misconfigured(errors.map(formatFault).join("\n"));
+  for (const fault of faults) config.warn(formatFault(fault));
+
+  const codecs = createCodecs(schema, config);
+  const methods = new Map<Method, MethodPlan>();
+  for (const service of services) {
+    const call = onion(config.policies, createUpstream(requireBackend(config, service), config));
+    const passthrough = !config.policies.some((policy) => policy.reads === "message");
+    for (const method of service.methods) methods.set(method, planMethod(method, codecs, call, passthrough));
+  }
+  return {
+    config,
+    router: createRouter(routes),
+    rpc: new Map(
+      [...methods.values()]
+        .filter(({ method }) => config.rpc === "all" || (config.rpc === "annotated" && method.rules.length > 0))
+        .map((plan) => [plan.method.path, plan]),
+    ),
+    client: readClientOptions(config),
+    restError: {
+      challenge: config.challenge,
+      get any() {
+        return codecs(builtin(schema, "google.protobuf.Any"));
+      },
+      get retryInfo() {
+        return codecs(builtin(schema, "google.rpc.RetryInfo"));
+      },
+    },
+    planOf(method) {
+      const plan = methods.get(method);
+      if (!plan) throw new Error(`no plan for ${method.path}`);
+      return plan;
+    },
+  };
+}
+
+function reachableServices(schema: Schema, config: Config): readonly Service[] {
+  const wanted = config.services;
+  const isWanted = ({ name }: Service) => (wanted ? listsService(wanted, name) : schema.named.has(name));
+  const unknown = wanted?.filter((entry) => !schema.services.some(({ name }) => listsService([entry], name)));
+  if (unknown?.length) throw misconfigured(`services: the schema has no ${unknown.join(", ")}`);
+  const services = schema.services.filter(isWanted);
+  if (services.length === 0) throw misconfigured("the schema holds no service");
+  const leftOut = schema.services.filter((service) => !isWanted(service)).map(({ name }) => name);
+  if (leftOut.length > 0) config.warn(`not reachable: ${leftOut.join(", ")} (name them in services to serve them)`);
+  return services;
+}
+
+function requireBackend(config: Config, { name }: Service): Required<Backend> {
+  const backend = backendOf(config, name);
+  if (!backend) throw misconfigured(`backends: ${name} has none; name it, its package as "pkg.*", or "*"`);
+  return backend;
+}
+
+function createUpstream(backend: Required<Backend>, config: Config): CallFn {
+  const { url, fetch } = backend;
+  return createConnectUpstream({ url, fetch, readMaxBytes: config.upstreamReadMaxBytes, connectGet: config.connectGet });
+}
+
+function onion(policies: readonly Policy[], upstream: CallFn): CallFn {
+  return policies.reduceRight((next, policy) => policy.wrap(next), upstream);
+}
+
+/** Codecs are compiled when a call first needs them. */
+function planMethod(method: Method, codecs: (message: Message) => Codec, call: CallFn, passthrough: boolean): MethodPlan {
+  return {
+    method,
+    call,
+    passthrough,
+    codecs: {
+      get input() {
+        return codecs(method.input);
+      },
+      get output() {
+        return codecs(method.output);
+      },
+    },
+  };
+}
+
+function createCodecs(schema: Schema, config: Config): (message: Message) => Codec {
+  const context: CodecContext = { registry: schema, options: config };
+  const compiled = new WeakMap<Message, Codec>();
+  return (message) => {
+    const known = compiled.get(message);
+    if (known) return known;
+    const codec = compileCodec(message, context);
+    compiled.set(message, codec);
+    return codec;
+  };
+}
+
+function builtin(schema: Schema, name: string): Message {
+  const message = schema.message(name);
+  if (!message) throw new Error(`no built-in message ${name}`);
+  return message;
+}
+
+function readClientOptions(config: Config): ClientOptions {
+  return {
+    metadata: {
+      allow: config.allowHeaders,
+      deny: config.denyHeaders,
+      prefix: config.metadataPrefix,
+      clientIpHeader: config.clientIpHeader,
+    },
+    readMaxBytes: config.readMaxBytes,
+    unknownQuery: config.unknownQuery,
+    skippedQuery: config.skippedQuery,
+    updateMask: config.updateMask,
+    maxDepth: config.maxDepth,
+  };
+}

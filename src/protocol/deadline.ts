@@ -1,0 +1,97 @@
+/** Deadlines: the three headers that carry them, and the signal that ends a call. */
+import { Code, ConnectError } from "@connectrpc/connect";
+
+/** Timers hold a signed 32-bit number of milliseconds; a longer wait would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+const GRPC_UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
+
+/**
+ * What the caller allows, in whole milliseconds rounded up, the shortest of:
+ * `Connect-Timeout-Ms` (at most 10 digits), `grpc-timeout` (at most 8 digits and a unit), `X-Server-Timeout` (seconds,
+ * a fraction allowed).
+ *
+ * @returns undefined when none is given.
+ * @throws ConnectError invalid_argument naming the header that is malformed.
+ */
+export function parseTimeout(header: Headers): number | undefined {
+  const timeouts = [parseConnect(header), parseGrpc(header), parseServer(header)].filter((ms) => ms !== undefined);
+  return timeouts.length > 0 ? Math.min(...timeouts) : undefined;
+}
+
+function parseConnect(header: Headers): number | undefined {
+  const text = header.get("connect-timeout-ms");
+  if (text === null) return undefined;
+  if (!/^[0-9]{1,10}$/.test(text)) throw malformed("connect-timeout-ms", text);
+  return Number(text);
+}
+
+function parseGrpc(header: Headers): number | undefined {
+  const text = header.get("grpc-timeout");
+  if (text === null) return undefined;
+  const [, digits, unit] = /^([0-9]{1,8})([HMSmun])$/.exec(text) ?? [];
+  const unitMs = GRPC_UNIT_MS[unit ?? ""];
+  if (unitMs === undefined) throw malformed("grpc-timeout", text);
+  return Math.ceil(Number(digits) * unitMs);
+}
+
+function parseServer(header: Headers): number | undefined {
+  const text = header.get("x-server-timeout");
+  if (text === null) return undefined;
+  if (!/^[0-9]{1,15}(\.[0-9]+)?$/.test(text)) throw malformed("x-server-timeout", text);
+  return Math.ceil(Number(text) * 1_000);
+}
+
+function malformed(name: string, text: string): ConnectError {
+  return new ConnectError(`${name}: ${JSON.stringify(text.slice(0, 40))} is no timeout`, Code.InvalidArgument);
+}
+
+export interface Deadline {
+  /** Aborts with a ConnectError: canceled when the caller leaves, deadline_exceeded when the time is over. */
+  readonly signal: AbortSignal;
+  /** Milliseconds left, at least 1; undefined without a deadline. */
+  remainingMs(): number | undefined;
+  /** Frees the timer. The signal stays as it is. */
+  stop(): void;
+}
+
+/**
+ * @param caller the request's signal.
+ * @param timeoutMs undefined: no deadline. Zero is over at once. Beyond 2³¹−1 there is no timer, but the budget is
+ *   still passed on.
+ */
+export function startDeadline(caller: AbortSignal, timeoutMs: number | undefined): Deadline {
+  const controller = new AbortController();
+  const leave = () => controller.abort(new ConnectError("the caller has left", Code.Canceled));
+  if (caller.aborted) leave();
+  else caller.addEventListener("abort", leave, { once: true });
+  if (timeoutMs === undefined) {
+    return {
+      signal: controller.signal,
+      remainingMs: () => undefined,
+      stop: () => caller.removeEventListener("abort", leave),
+    };
+  }
+  const startedMs = Date.now();
+  const expire = () => controller.abort(new ConnectError("the deadline has passed", Code.DeadlineExceeded));
+  const timer = timeoutMs <= MAX_TIMER_MS ? setTimeout(expire, timeoutMs) : undefined;
+  return {
+    signal: controller.signal,
+    remainingMs: () => Math.max(1, timeoutMs - (Date.now() - startedMs)),
+    stop() {
+      clearTimeout(timer);
+      caller.removeEventListener("abort", leave);
+    },
+  };
+}
+
+/** A promise that rejects with the signal's reason once it aborts, to race against work that knows no signal. */
+export function whenAborted(signal: AbortSignal): Promise<never> {
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  // Raced or not: an abort that nobody waits for any more is no fault of the program.
+  aborted.catch(() => undefined);
+  return aborted;
+}

@@ -1,0 +1,130 @@
+/**
+ * Which header fields cross the gateway (DESIGN §4). The only file that iterates headers: it costs more than the codec,
+ * so it is done once for each direction.
+ */
+import { Code, ConnectError } from "@connectrpc/connect";
+
+export interface MetadataRules {
+  /** When given, only these names pass (lower case). Default: all that are not dropped. */
+  readonly allow: ReadonlySet<string> | undefined;
+  /** These names never pass (lower case). Default none. */
+  readonly deny: ReadonlySet<string>;
+  /** Request fields with this prefix (lower case) pass without it, whatever the name. Default none. */
+  readonly prefix: string | undefined;
+  /** Name of the field that holds the caller's address; it is appended to x-forwarded-for. Default none. */
+  readonly clientIpHeader: string | undefined;
+}
+
+/** Fields of one exchange, not of the call: hop-by-hop (RFC 9110 §7.6.1), negotiation, and what is made anew. */
+const NEVER: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-encoding",
+  "connection",
+  "expect",
+  "host",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "x-grpc-web",
+  "x-server-timeout",
+]);
+
+/** Families that belong to HTTP framing, the RPC protocols, the platform, or that backends trust. */
+const FAMILY = /^(?:content-|grpc-|connect-|cf-|x-forwarded-|x-gateway-)/;
+
+const REQUEST_EXCEPTIONS: ReadonlySet<string> = new Set(["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"]);
+const RESPONSE_EXCEPTIONS: ReadonlySet<string> = new Set(["content-disposition", "content-language"]);
+
+/** Connect protocol, ASCII-Value. */
+const PRINTABLE = /^[\x20-\x7e]*$/;
+const BASE64_LIST = /^[ \t]*(?:[A-Za-z0-9+/_-]*={0,2}[ \t]*,?[ \t]*)*$/;
+
+/**
+ * Request metadata for the backend.
+ *
+ * @throws ConnectError invalid_argument naming a `-bin` field that is not base64.
+ */
+export function requestMetadata(from: Headers, rules: MetadataRules): Headers {
+  const passed = new Headers();
+  const hops = connectionNames(from);
+  for (const [name, value] of from) {
+    const target = requestName(name, rules);
+    if (target === undefined || hops?.has(name) || !PRINTABLE.test(value)) continue;
+    if (target.endsWith("-bin")) checkBinary(target, value);
+    passed.append(target, value);
+  }
+  appendClientAddress(passed, from, rules);
+  return passed;
+}
+
+function requestName(name: string, rules: MetadataRules): string | undefined {
+  if (rules.prefix && name.startsWith(rules.prefix) && name.length > rules.prefix.length) {
+    return name.slice(rules.prefix.length);
+  }
+  if (NEVER.has(name) || rules.deny.has(name)) return undefined;
+  if (FAMILY.test(name) && !REQUEST_EXCEPTIONS.has(name)) return undefined;
+  if (rules.allow && !rules.allow.has(name)) return undefined;
+  return name;
+}
+
+function appendClientAddress(passed: Headers, from: Headers, rules: MetadataRules): void {
+  const address = rules.clientIpHeader && from.get(rules.clientIpHeader);
+  if (!address || !PRINTABLE.test(address)) return;
+  passed.append("x-forwarded-for", address);
+}
+
+/** Response metadata for the caller. */
+export function responseMetadata(from: Headers): Headers {
+  const passed = new Headers();
+  const hops = connectionNames(from);
+  for (const [name, value] of from) {
+    if (NEVER.has(name) || hops?.has(name)) continue;
+    if (FAMILY.test(name) && !RESPONSE_EXCEPTIONS.has(name)) continue;
+    passed.append(name, value);
+  }
+  return passed;
+}
+
+/** Connect carries trailing metadata of a unary call in header fields with this prefix. */
+const TRAILER_PREFIX = "trailer-";
+
+/** Takes the `trailer-` fields out of a header, without their prefix. Undefined when there are none. */
+export function takeTrailer(header: Headers): Headers | undefined {
+  const names = [...header.keys()].filter((name) => name.startsWith(TRAILER_PREFIX));
+  if (names.length === 0) return undefined;
+  const trailer = new Headers();
+  for (const name of names) {
+    trailer.append(name.slice(TRAILER_PREFIX.length), header.get(name) ?? "");
+    header.delete(name);
+  }
+  return trailer;
+}
+
+/** Writes trailing metadata into a header, each name with its prefix. */
+export function putTrailer(header: Headers, trailer: Headers): void {
+  for (const [name, value] of trailer) header.append(TRAILER_PREFIX + name, value);
+}
+
+/** Appends every field of `from` to `to`, repeated fields included. */
+export function appendMetadata(to: Headers, from: Headers): void {
+  for (const [name, value] of from) to.append(name, value);
+}
+
+/** Names that Connection lists are hop-by-hop too. */
+function connectionNames(header: Headers): ReadonlySet<string> | undefined {
+  const connection = header.get("connection");
+  if (!connection) return undefined;
+  return new Set(connection.split(",").map((name) => name.trim().toLowerCase()));
+}
+
+/** gRPC over HTTP/2, Custom-Metadata: base64, padded or not, values may be joined by commas. */
+function checkBinary(name: string, value: string): void {
+  const whole = BASE64_LIST.test(value) && value.split(",").every((part) => part.replace(/[\s=]/g, "").length % 4 !== 1);
+  if (!whole) throw new ConnectError(`header ${name}: not base64`, Code.InvalidArgument);
+}

@@ -1,0 +1,132 @@
+/** Calls a backend that speaks Connect: binary codec over fetch, unary. */
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Call, CallFn, Reply } from "../call.ts";
+import { readAll, tooLarge } from "../protocol/bytes.ts";
+import { FETCH_KEEPS_ENCODING } from "../protocol/compression.ts";
+import { CONNECT_VERSION, parseError, urlBase64 } from "../protocol/connect.ts";
+import { parseMediaType } from "../protocol/media-type.ts";
+import { responseMetadata, takeTrailer } from "../protocol/metadata.ts";
+
+export interface ConnectUpstreamOptions {
+  /** Origin and optional path prefix of the backend, without a trailing slash. */
+  readonly url: string;
+  readonly fetch: typeof fetch;
+  /** Bytes of one response message. */
+  readonly readMaxBytes: number;
+  /** Methods without side effects go as GET, which caches may answer. */
+  readonly connectGet: boolean;
+}
+
+/** Longest URL of a GET; a longer one goes as POST. Proxies commonly refuse above 8 KiB. */
+const MAX_GET_URL = 8_000;
+
+/** Bytes read of an answer that is an error. */
+const MAX_ERROR_BYTES = 1 << 20;
+
+/** What workerd and Node decode natively when the answer says so. */
+const DECODED_BY_FETCH: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "br", "deflate"]);
+
+export function createConnectUpstream(options: ConnectUpstreamOptions): CallFn {
+  return async (call) => {
+    const response = await send(call, options);
+    try {
+      return await readResponse(call, response, options);
+    } catch (error) {
+      throw error instanceof ConnectError ? error : transportError(call, error);
+    }
+  };
+}
+
+async function send(call: Call, options: ConnectUpstreamOptions): Promise<Response> {
+  const { header, body } = call;
+  header.set("connect-protocol-version", CONNECT_VERSION);
+  if (call.timeoutMs !== undefined) header.set("connect-timeout-ms", String(Math.min(call.timeoutMs, 9_999_999_999)));
+  // Every body is read before the fetch is tried: its error is the caller's, not the backend's.
+  const payload = body.kind === "message" ? await body.read() : rawStream(body);
+  const url = options.url + call.method.path;
+  const get = options.connectGet && payload instanceof Uint8Array ? getUrl(url, call, payload) : undefined;
+  if (!get) header.set("content-type", "application/proto");
+  else header.delete("connect-protocol-version");
+  try {
+    // A cached redirect target could be anywhere; connect's own client refuses them too.
+    const init = { headers: header, redirect: "manual", signal: call.signal } as const;
+    return await options.fetch(get ?? url, get ? init : { ...init, method: "POST", ...bodyInit(payload) });
+  } catch (error) {
+    throw transportError(call, error);
+  }
+}
+
+function rawStream(body: Exclude<Call["body"], { kind: "message" }>): ReadableStream<Uint8Array> | null {
+  if (body.kind === "raw") return body.stream;
+  throw new ConnectError("streaming calls are not served", Code.Unimplemented);
+}
+
+/** `duplex` is Node's: a request with a stream as body needs it there. */
+function bodyInit(payload: Uint8Array | ReadableStream<Uint8Array> | null): RequestInit & { duplex?: "half" } {
+  if (payload instanceof Uint8Array) return { body: payload as Uint8Array<ArrayBuffer> };
+  return payload ? { body: payload, duplex: "half" } : {};
+}
+
+/** The URL of the call as Connect GET, or undefined when it has to be a POST. */
+function getUrl(url: string, call: Call, message: Uint8Array): string | undefined {
+  if (call.method.idempotency !== "no-side-effects" || message.length > MAX_GET_URL) return undefined;
+  const get = `${url}?connect=v1&encoding=proto&base64=1&message=${urlBase64(message)}`;
+  return get.length <= MAX_GET_URL ? get : undefined;
+}
+
+async function readResponse(call: Call, response: Response, options: ConnectUpstreamOptions): Promise<Reply> {
+  const type = parseMediaType(response.headers.get("content-type") ?? "")?.essence;
+  if (response.status !== 200) throw await readError(response, type);
+  if (type !== "application/proto") {
+    await response.body?.cancel();
+    throw unexpectedType(type);
+  }
+  const encoding = response.headers.get("content-encoding")?.trim().toLowerCase();
+  const header = responseMetadata(response.headers);
+  const trailer = takeTrailer(header);
+  const reply = { header, ...(trailer && { trailer }) };
+  if (call.body.kind === "raw") {
+    if (encoding && FETCH_KEEPS_ENCODING) header.set("content-encoding", encoding);
+    return { ...reply, body: { kind: "raw", stream: response.body } };
+  }
+  if (encoding && !DECODED_BY_FETCH.has(encoding)) {
+    await response.body?.cancel();
+    throw new ConnectError(`the backend used an encoding that was not offered: ${encoding}`, Code.Internal);
+  }
+  const wire = await readMessage(response, encoding, options.readMaxBytes);
+  return { ...reply, body: { kind: "message", read: () => Promise.resolve(wire) } };
+}
+
+async function readMessage(response: Response, encoding: string | undefined, maxBytes: number): Promise<Uint8Array> {
+  const length = response.headers.get("content-length");
+  // An empty answer is the empty message; decoding zero bytes of gzip would fail.
+  if (length === "0") return new Uint8Array(0);
+  if (length === null || encoding) return readAll(response.body, maxBytes);
+  if (Number(length) > maxBytes) {
+    await response.body?.cancel();
+    throw tooLarge(maxBytes);
+  }
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+async function readError(response: Response, type: string | undefined): Promise<ConnectError> {
+  if (type !== "application/json") {
+    await response.body?.cancel();
+    return parseError(undefined, response.status, new Headers());
+  }
+  const text = new TextDecoder().decode(await readAll(response.body, MAX_ERROR_BYTES));
+  return parseError(text, response.status, responseMetadata(response.headers));
+}
+
+/** Connect, "Unary-Response": another codec of the protocol is a fault inside it, another type is no answer at all. */
+function unexpectedType(type: string | undefined): ConnectError {
+  const code = type === "application/json" || type?.startsWith("application/connect+") ? Code.Internal : Code.Unknown;
+  return new ConnectError(`the backend answered with content type ${type ?? "none"}`, code);
+}
+
+/** What fetch throws says more about the network inside than the caller may know; it stays the cause. */
+function transportError(call: Call, cause: unknown): ConnectError {
+  const { signal } = call;
+  if (signal.aborted && signal.reason instanceof ConnectError) return signal.reason;
+  return new ConnectError("the backend cannot be reached", Code.Unavailable, undefined, undefined, cause);
+}
