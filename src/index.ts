@@ -13,9 +13,15 @@ operations.all("/healthz", () => new Response("ok\n", { headers: { "content-type
 let gateway: Gateway | undefined;
 
 export default {
-  fetch(request: Request, env: Readonly<Record<string, unknown>>): Promise<Response> {
+  async fetch(request: Request, env: Readonly<Record<string, unknown>>): Promise<Response> {
     if (OPERATIONS_PATH.test(request.url)) return operations.fetch(request);
-    gateway ??= createGateway({ schema, ...readVariables(env) });
+    try {
+      gateway ??= createGateway({ schema, ...readVariables(env) });
+    } catch (error) {
+      // What is wrong concerns the operator, not the caller.
+      console.error(`Isthmus cannot start: ${error instanceof Error ? error.message : error}`);
+      return Response.json({ code: 13, message: "the gateway is misconfigured; its log says how" }, { status: 500 });
+    }
     return gateway.fetch(request);
   },
 };
