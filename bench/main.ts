@@ -1,0 +1,19 @@
+/** `npm run bench -- route`: runs the benches named, or all. A bench is a file beside this one that exports `run`. */
+import { readdir } from "node:fs/promises";
+
+interface Bench {
+  run(): void | Promise<void>;
+}
+
+const files = await readdir(new URL(".", import.meta.url));
+const names = files.filter((file) => file.endsWith(".ts") && file !== "main.ts").map((file) => file.slice(0, -3));
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !names.includes(name));
+if (unknown.length > 0) {
+  console.error(`no bench named ${unknown.join(", ")}; there are: ${names.join(", ")}`);
+  process.exit(2);
+}
+for (const name of wanted.length > 0 ? wanted : names) {
+  const bench: Bench = await import(new URL(`${name}.ts`, import.meta.url).href);
+  await bench.run();
+}
