@@ -17,8 +17,9 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import type { ConnectRouter, ServerStreamingImpl, UnaryImpl } from "@connectrpc/connect";
+import type { ConnectRouter, HandlerContext } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { explainPort } from "../../src/node/port.ts";
 import { createErrors } from "./errors.ts";
 import { Library } from "./library.ts";
 import { seedLibrary } from "./seed.ts";
@@ -42,7 +43,7 @@ export interface Backend {
   close(): Promise<void>;
 }
 
-/** @throws the system's error of a port that cannot be had (`EADDRINUSE`), with `port`. */
+/** @throws PortTakenError */
 export async function startBackend({ schema, host, port, h2cPort }: BackendOptions): Promise<Backend> {
   const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, schema));
   const library = new Library(createErrors(registry));
@@ -58,7 +59,9 @@ export async function startBackend({ schema, host, port, h2cPort }: BackendOptio
   const close = async () => {
     http1.closeAllConnections();
     for (const session of sessions) session.destroy();
-    await Promise.all([http1, http2].map((server) => server[Symbol.asyncDispose]()));
+    await Promise.all(
+      [http1, http2].filter(({ listening }) => listening).map((server) => server[Symbol.asyncDispose]()),
+    );
   };
   try {
     return { port: await listen(http1, host, port), h2cPort: await listen(http2, host, h2cPort), close };
@@ -70,7 +73,7 @@ export async function startBackend({ schema, host, port, h2cPort }: BackendOptio
 
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) => reject(explainPort(error, port)));
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 }
@@ -103,9 +106,8 @@ function addLibrary(router: ConnectRouter, registry: FileRegistry, library: Libr
 
 /** `never`, because connect's types know only services that were generated. */
 function implement({ input, output, methodKind }: DescMethod, handle: Handler): never {
-  const unary: UnaryImpl<DescMessage, DescMessage> = (request, { signal }) =>
-    write(output, handle(read(input, request), signal));
-  const stream: ServerStreamingImpl<DescMessage, DescMessage> = async function* (request, { signal }) {
+  const unary = (request: Message, { signal }: HandlerContext) => write(output, handle(read(input, request), signal));
+  const stream = async function* (request: Message, { signal }: HandlerContext) {
     const events = handle(read(input, request), signal) as AsyncIterable<object>;
     for await (const event of events) yield write(output, event);
   };

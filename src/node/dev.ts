@@ -1,0 +1,75 @@
+/** The dev server: the Worker in workerd, in front of any backend, serving any schema. */
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
+import { createGateway } from "../gateway.ts";
+import { readVariables } from "../variables.ts";
+import { explainPort } from "./port.ts";
+import { DESCRIPTORS, loadWorker } from "./worker.ts";
+
+/** Also in wrangler.toml. */
+export const COMPATIBILITY_DATE = "2026-10-01";
+export const COMPATIBILITY_FLAGS = ["enable_request_signal"];
+
+/** Where the Worker stands among its modules; DESCRIPTORS is seen from here. */
+const ENTRY = "/src/index.js";
+
+export interface DevOptions {
+  /** Bytes of a google.protobuf.FileDescriptorSet. */
+  readonly schema: Uint8Array;
+  /** Variables of the Worker, `ISTHMUS_UPSTREAM` among them. Faults in rules are skipped unless they say otherwise. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Told before anything is served: faults, services left out. */
+  readonly warn: (message: string) => void;
+  /** What the Worker logs while it serves. */
+  readonly log: (message: string) => void;
+}
+
+export interface DevServer {
+  /** `http://127.0.0.1:8787` */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * @returns when requests are answered.
+ * @throws ConnectError invalid_argument for a schema or variables that cannot be served; PortTakenError.
+ */
+export async function startDevServer({ schema, host, port, warn, log, ...rest }: DevOptions): Promise<DevServer> {
+  const variables = { ISTHMUS_ON_FAULT: "skip", ...rest.variables };
+  // The Worker's own gateway is made by the first request: what it would refuse or warn of is told here and now.
+  createGateway({ ...readVariables(variables), schema, warn });
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      name: "isthmus",
+      modulesRoot: "/",
+      modules: [
+        { type: "ESModule", path: ENTRY, contents: await loadWorker() },
+        { type: "Data", path: new URL(DESCRIPTORS, `file://${ENTRY}`).pathname, contents: schema },
+      ],
+      bindings: variables,
+      compatibilityDate: COMPATIBILITY_DATE,
+      compatibilityFlags: COMPATIBILITY_FLAGS,
+      host,
+      port,
+      cf: false,
+      log: new Log(LogLevel.NONE),
+      handleStructuredLogs: ({ level, message }) => {
+        if (level !== "warn") log(message);
+      },
+      telemetry: { enabled: false },
+    }),
+  );
+  try {
+    const { port: bound } = await miniflare.ready;
+    const url = `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+    const health = await miniflare.dispatchFetch(`${url}/healthz`);
+    if (!health.ok) throw new Error(`the Worker does not answer: ${health.status} ${await health.text()}`);
+    return { url, close: () => miniflare.dispose() };
+  } catch (error) {
+    // It rejects with the same error once more.
+    await miniflare.dispose().catch(() => undefined);
+    throw explainPort(error, port);
+  }
+}

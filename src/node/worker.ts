@@ -1,0 +1,31 @@
+/** The Worker (src/index.ts) as one module of JavaScript, descriptors apart. */
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+
+/** What the Worker calls its descriptor set: seen from src/index.ts, and from dist/worker.js alike. */
+export const DESCRIPTORS = "../gen/api.binpb";
+
+/** @returns the source text: bundled afresh in a checkout, as it was built in the package. */
+export async function loadWorker(): Promise<string> {
+  if (import.meta.url.endsWith(".ts")) return bundleWorker();
+  return readFile(new URL("../worker.js", import.meta.url), "utf8");
+}
+
+/** Bundles src/index.ts, minified; only in a checkout. */
+export async function bundleWorker(): Promise<string> {
+  const { build } = await import("esbuild");
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL("../index.ts", import.meta.url))],
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2024",
+    conditions: ["workerd", "worker", "browser"],
+    external: ["*.binpb"],
+    logLevel: "silent",
+    write: false,
+  });
+  const [file] = outputFiles;
+  if (!file) throw new Error("esbuild wrote no file");
+  return file.text;
+}
