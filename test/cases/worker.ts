@@ -1,0 +1,20 @@
+/** The Worker under test: a gateway whose options and schema are bindings. */
+import { createGateway, type Gateway, type GatewayOptions } from "../../src/gateway.ts";
+
+interface Env {
+  readonly OPTIONS: Omit<GatewayOptions, "schema">;
+  readonly SCHEMA: ArrayBuffer;
+}
+
+let gateway: Gateway | undefined;
+
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    try {
+      gateway ??= createGateway({ ...env.OPTIONS, schema: new Uint8Array(env.SCHEMA) });
+    } catch (error) {
+      return new Response(String(error), { status: 500, headers: { "x-cases-refused": "1" } });
+    }
+    return gateway.fetch(request);
+  },
+};

@@ -1,0 +1,127 @@
+/** Raw workerd: one process, one service and one socket for each gateway. Nothing between the socket and the Worker. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { build } from "esbuild";
+import type { JsonObject } from "./case.ts";
+
+const COMPATIBILITY_DATE = "2026-10-01";
+const START_TIMEOUT_MS = 20_000;
+
+export interface Workerd {
+  /** Port of the n-th gateway. */
+  readonly ports: readonly number[];
+  /** What workerd wrote to stderr so far. */
+  log(): string;
+  stop(): Promise<void>;
+}
+
+/**
+ * @param entry the Worker's source; it is bundled. Its bindings are OPTIONS and SCHEMA.
+ * @param schema bytes of a FileDescriptorSet, the same for all gateways.
+ * @param options one gateway for each.
+ * @throws Error with workerd's own words when it does not start.
+ */
+export async function startWorkerd(
+  entry: string,
+  schema: Uint8Array,
+  options: readonly JsonObject[],
+): Promise<Workerd> {
+  const folder = await mkdtemp(join(tmpdir(), "isthmus-cases-"));
+  await bundle(entry, join(folder, "worker.js"));
+  await writeFile(join(folder, "schema.binpb"), schema);
+  for (const [i, one] of options.entries()) await writeFile(join(folder, `options${i}.json`), JSON.stringify(one));
+  await writeFile(join(folder, "config.capnp"), formatConfig(options.length));
+
+  const child = spawn(workerdPath(), ["serve", "--control-fd=3", "config.capnp"], {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "pipe", "pipe"],
+  });
+  const exited = once(child, "exit");
+  let log = "";
+  child.stderr?.on("data", (text) => {
+    log += text;
+  });
+  const stop = async (): Promise<void> => {
+    child.kill();
+    await exited;
+    await rm(folder, { recursive: true, force: true });
+  };
+  const early = exited.then(() => Promise.reject(new Error(`workerd ended: ${log}`)));
+  early.catch(() => undefined);
+  try {
+    const ports = await Promise.race([readPorts(child.stdio[3] as Readable, options.length), early]);
+    return { ports, log: () => log, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function bundle(entry: string, outfile: string): Promise<void> {
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    format: "esm",
+    target: "es2024",
+    conditions: ["workerd", "worker", "browser"],
+    logLevel: "silent",
+  });
+}
+
+/** The package's main module exports the path of its binary. */
+function workerdPath(): string {
+  return (createRequire(import.meta.url)("workerd") as { default: string }).default;
+}
+
+/** workerd writes a line of JSON to the control descriptor for each socket that listens. */
+async function readPorts(control: Readable, count: number): Promise<number[]> {
+  const ports = new Map<string, number>();
+  const timer = setTimeout(() => control.destroy(new Error("workerd did not listen in time")), START_TIMEOUT_MS);
+  try {
+    for await (const line of createInterface({ input: control })) {
+      const event = JSON.parse(line) as { event: string; socket: string; port: number };
+      if (event.event === "listen") ports.set(event.socket, event.port);
+      if (ports.size === count) break;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  return Array.from({ length: count }, (_, i) => ports.get(`gateway${i}`) ?? 0);
+}
+
+function formatConfig(count: number): string {
+  const numbers = Array.from({ length: count }, (_, i) => i);
+  const services = numbers.map(
+    (i) => `    (name = "gateway${i}", worker = (
+      modules = [(name = "worker.js", esModule = embed "worker.js")],
+      compatibilityDate = "${COMPATIBILITY_DATE}",
+      compatibilityFlags = ["enable_request_signal"],
+      globalOutbound = "backends",
+      bindings = [
+        (name = "OPTIONS", json = embed "options${i}.json"),
+        (name = "SCHEMA", data = embed "schema.binpb"),
+      ],
+    )),`,
+  );
+  const sockets = numbers.map(
+    (i) => `    (name = "gateway${i}", address = "127.0.0.1:0", http = (), service = "gateway${i}"),`,
+  );
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "backends", network = (allow = ["private"])),
+${services.join("\n")}
+  ],
+  sockets = [
+${sockets.join("\n")}
+  ],
+);
+`;
+}
