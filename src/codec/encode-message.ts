@@ -151,7 +151,7 @@ function encodeMap(job: EncodeJob, number: number, map: NonNullable<Field["map"]
     const scalar = scalarOf(map.key);
     writer.tag(map.key.number, scalar.wireType);
     const mark = writer.length;
-    if (!scalar.write(writer, key)) throw job.error(`the key ${quote(key)} is not a valid ${scalar.name}`);
+    if (!scalar.write(writer, key)) throw job.error(`the key ${quote(key)} is not a value of type ${scalar.name}`);
     // Two texts may be one key: "1e2" and "100".
     const identity = map.key.type === Type.STRING ? key : String(writer.since(mark));
     job.path.push(key);
@@ -197,7 +197,7 @@ function encodeTextContent(job: EncodeJob, message: Message): void {
   if (kind !== "string") throw job.wrongKind("a string", kind);
   const text = job.reader.readString();
   if (!writeTextContent(job.writer, message, text)) {
-    throw job.error(`${quote(text)} is not a valid ${message.name}`);
+    throw job.error(`${quote(text)} is not a value of type ${message.name}`);
   }
 }
 

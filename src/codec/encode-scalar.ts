@@ -29,7 +29,7 @@ export function encodeScalar(job: EncodeJob, field: Field): boolean {
   }
   const text =
     kind === "string" ? reader.readString() : kind === "number" ? reader.readNumber() : String(reader.readBoolean());
-  if (!scalar.write(job.writer, text)) throw job.error(`${quote(text)} is not a valid ${typeName(field)}`);
+  if (!scalar.write(job.writer, text)) throw job.error(`${quote(text)} is not a value of type ${typeName(field)}`);
   return true;
 }
 

@@ -20,7 +20,7 @@ export function encodeStruct(job: EncodeJob, depth: number): void {
   const seen = new Set<string>();
   reader.openObject();
   for (let key = reader.firstKey(); key !== undefined; key = reader.nextKey()) {
-    if (!key.isWellFormed()) throw job.error(`the key ${quote(key)} is not a valid string`);
+    if (!key.isWellFormed()) throw job.error(`the key ${quote(key)} is not a value of type string`);
     job.path.push(key);
     if (seen.has(key)) throw job.error("given more than once");
     seen.add(key);
@@ -92,12 +92,12 @@ export function encodeValue(job: EncodeJob, depth: number): void {
 function readDouble(job: EncodeJob): number {
   const text = job.reader.readNumber();
   const value = parseDouble(text);
-  if (value === undefined) throw job.error(`${quote(text)} is not a valid double`);
+  if (value === undefined) throw job.error(`${quote(text)} is not a value of type double`);
   return value;
 }
 
 function readText(job: EncodeJob): string {
   const text = job.reader.readString();
-  if (!text.isWellFormed()) throw job.error(`${quote(text)} is not a valid string`);
+  if (!text.isWellFormed()) throw job.error(`${quote(text)} is not a value of type string`);
   return text;
 }

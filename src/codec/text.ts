@@ -56,5 +56,5 @@ function writeWrapper(writer: WireWriter, value: Field, text: string, name: stri
 }
 
 function notOfType(field: Field, text: string, name: string): ConnectError {
-  return fieldError(name, `${quote(text)} is not a valid ${typeName(field)}`);
+  return fieldError(name, `${quote(text)} is not a value of type ${typeName(field)}`);
 }
