@@ -1,6 +1,9 @@
+import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
-/** Two lanes: "plain" runs in Node, "workerd" (files named *.workerd.test.ts) inside the runtime itself. */
+const WORKERD_TESTS = "test/**/*.workerd.test.ts";
+
+/** Two lanes: "plain" runs in Node, "workerd" inside the runtime itself. */
 export default defineConfig({
   test: {
     projects: [
@@ -9,8 +12,19 @@ export default defineConfig({
           name: "plain",
           environment: "node",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/**/*.workerd.test.ts"],
+          exclude: [WORKERD_TESTS],
+          // Tests that start workerd or a compiler take their time on a busy machine.
+          testTimeout: 20_000,
+          hookTimeout: 30_000,
         },
+      },
+      {
+        plugins: [
+          cloudflareTest({
+            miniflare: { compatibilityDate: "2026-10-01", compatibilityFlags: ["enable_request_signal"] },
+          }),
+        ],
+        test: { name: "workerd", include: [WORKERD_TESTS], globalSetup: "test/workerd-lane.ts" },
       },
     ],
   },
