@@ -1,0 +1,242 @@
+/** Random wire for a message of protobuf-es: fields in any order, split, repeated, packed or not. */
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import fc from "fast-check";
+import { peer } from "./kitchen.ts";
+
+type Wire = fc.Arbitrary<Uint8Array>;
+
+const anyTypes = ["kitchen.Child", "google.protobuf.Duration", "google.protobuf.Value", "google.protobuf.Empty"];
+
+/** @param depth how many messages may nest. Values are in the ranges that ProtoJSON has a form for. */
+export function messageWire(desc: DescMessage, depth: number): Wire {
+  switch (desc.typeName) {
+    case "google.protobuf.Timestamp":
+      return timeWire(fc.bigInt(-62_135_596_800n, 253_402_300_799n), nanos);
+    case "google.protobuf.Duration":
+      return fc.oneof(
+        timeWire(fc.bigInt(0n, 315_576_000_000n), nanos),
+        timeWire(
+          fc.bigInt(-315_576_000_000n, 0n),
+          nanos.map((n) => -n),
+        ),
+      );
+    case "google.protobuf.FieldMask":
+      return fc.array(fc.stringMatching(/^[a-z]+(_[a-z]+)*(\.[a-z]+)?$/), { maxLength: 3 }).map((paths) => {
+        const writer = new BinaryWriter();
+        for (const path of paths) writer.tag(1, WireType.LengthDelimited).string(path);
+        return writer.finish();
+      });
+    case "google.protobuf.Any":
+      return depth === 0
+        ? fc.constant(new Uint8Array())
+        : fc.constantFrom(...anyTypes).chain((name) => anyWire(name, depth - 1));
+    case "google.protobuf.Value":
+      return oneOrMore(desc, depth);
+    default: {
+      const fields = fieldWires(desc, depth);
+      return fields.length === 0
+        ? fc.constant(new Uint8Array())
+        : fc.array(fc.oneof(...fields), { maxLength: 12 }).map(concat);
+    }
+  }
+}
+
+const nanos = fc.oneof(fc.integer({ min: 0, max: 999_999_999 }), fc.constantFrom(0, 100_000_000, 120_000, 999_999_000));
+
+function timeWire(seconds: fc.Arbitrary<bigint>, nanos: fc.Arbitrary<number>): Wire {
+  return fc.tuple(seconds, nanos).map(([seconds, nanos]) => {
+    const writer = new BinaryWriter();
+    return writer.tag(2, WireType.Varint).int32(nanos).tag(1, WireType.Varint).int64(seconds).finish();
+  });
+}
+
+function anyWire(typeName: string, depth: number): Wire {
+  return messageWire(peer.getMessage(typeName) as DescMessage, depth).map((value) => {
+    const writer = new BinaryWriter();
+    writer.tag(1, WireType.LengthDelimited).string(`type.googleapis.com/${typeName}`);
+    return writer.tag(2, WireType.LengthDelimited).bytes(value).finish();
+  });
+}
+
+function oneOrMore(desc: DescMessage, depth: number): Wire {
+  return fc.array(fc.oneof(...fieldWires(desc, depth)), { minLength: 1, maxLength: 2 }).map(concat);
+}
+
+function fieldWires(desc: DescMessage, depth: number): Wire[] {
+  return desc.fields.filter((field) => depth > 0 || !field.message).map((field) => fieldWire(field, depth));
+}
+
+function fieldWire(field: DescField, depth: number): Wire {
+  if (field.fieldKind === "map") {
+    const key = valueWire(field.mapKey, undefined, 1, depth);
+    const value = valueWire(field.scalar, field.message, 2, depth);
+    // A Value has no default.
+    const minLength = field.message?.typeName === "google.protobuf.Value" ? 2 : 0;
+    return fc
+      .subarray([key, value], { minLength })
+      .chain((parts) => fc.tuple(...parts))
+      .map((parts) => record(field.number, concat(parts)));
+  }
+  const scalar = field.enum ? ScalarType.INT32 : field.scalar;
+  const one = valueWire(scalar, field.message, field.number, depth, field);
+  if (field.fieldKind !== "list" || scalar === undefined || scalar === ScalarType.STRING || scalar === ScalarType.BYTES)
+    return one;
+  const packed = fc.array(scalarWire(scalar, field), { maxLength: 4 });
+  return fc.oneof(
+    one,
+    packed.map((items) => record(field.number, concat(items))),
+  );
+}
+
+/** Tag and value. */
+function valueWire(
+  scalar: ScalarType | undefined,
+  message: DescMessage | undefined,
+  number: number,
+  depth: number,
+  field?: DescField,
+): Wire {
+  if (message) {
+    const group = field !== undefined && "delimitedEncoding" in field && field.delimitedEncoding;
+    return messageWire(message, depth - 1).map((content) =>
+      group
+        ? concat([tag(number, WireType.StartGroup), content, tag(number, WireType.EndGroup)])
+        : record(number, content),
+    );
+  }
+  const type = scalar ?? ScalarType.INT32;
+  return scalarWire(type, field).map((value) => concat([tag(number, wireTypeOf(type)), value]));
+}
+
+/** The value alone. A Value holds finite numbers only. */
+function scalarWire(type: ScalarType, field?: DescField): Wire {
+  if (field?.enum) return written(fc.oneof(fc.integer({ min: -2, max: 7 }), fc.integer()), (w, v) => w.int32(v));
+  const finite = field?.parent.typeName === "google.protobuf.Value";
+  switch (type) {
+    case ScalarType.DOUBLE:
+      return written(fc.double({ noNaN: finite, noDefaultInfinity: finite }), (w, v) => w.double(v));
+    case ScalarType.FLOAT:
+      return written(fc.float(), (w, v) => w.float(v));
+    case ScalarType.INT64:
+      return written(int64, (w, v) => w.int64(v));
+    case ScalarType.SINT64:
+      return written(int64, (w, v) => w.sint64(v));
+    case ScalarType.SFIXED64:
+      return written(int64, (w, v) => w.sfixed64(v));
+    case ScalarType.UINT64:
+      return written(uint64, (w, v) => w.uint64(v));
+    case ScalarType.FIXED64:
+      return written(uint64, (w, v) => w.fixed64(v));
+    case ScalarType.INT32:
+      return written(fc.integer(), (w, v) => w.int32(v));
+    case ScalarType.SINT32:
+      return written(fc.integer(), (w, v) => w.sint32(v));
+    case ScalarType.SFIXED32:
+      return written(fc.integer(), (w, v) => w.sfixed32(v));
+    case ScalarType.UINT32:
+      return written(uint32, (w, v) => w.uint32(v));
+    case ScalarType.FIXED32:
+      return written(uint32, (w, v) => w.fixed32(v));
+    case ScalarType.BOOL:
+      return written(fc.boolean(), (w, v) => w.bool(v));
+    case ScalarType.STRING:
+      return written(
+        fc.oneof(fc.string({ unit: "binary", maxLength: 8 }), fc.constantFrom("__proto__", "\ufeffa")),
+        (w, v) => w.string(v),
+      );
+    case ScalarType.BYTES:
+      return written(fc.uint8Array({ maxLength: 8 }), (w, v) => w.bytes(v));
+  }
+}
+
+const int64 = fc.oneof(fc.bigInt(-(1n << 63n), (1n << 63n) - 1n), fc.bigInt(-3n, 3n));
+const uint64 = fc.oneof(fc.bigInt(0n, (1n << 64n) - 1n), fc.bigInt(0n, 3n));
+const uint32 = fc.integer({ min: 0, max: 0xffff_ffff });
+
+function written<T>(values: fc.Arbitrary<T>, write: (writer: BinaryWriter, value: T) => BinaryWriter): Wire {
+  return values.map((value) => write(new BinaryWriter(), value).finish());
+}
+
+function tag(number: number, wireType: WireType): Uint8Array {
+  return new BinaryWriter().tag(number, wireType).finish();
+}
+
+function record(number: number, content: Uint8Array): Uint8Array {
+  return new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(content).finish();
+}
+
+export function concat(parts: readonly Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+function wireTypeOf(type: ScalarType): WireType {
+  switch (type) {
+    case ScalarType.DOUBLE:
+    case ScalarType.FIXED64:
+    case ScalarType.SFIXED64:
+      return WireType.Bit64;
+    case ScalarType.FLOAT:
+    case ScalarType.FIXED32:
+    case ScalarType.SFIXED32:
+      return WireType.Bit32;
+    case ScalarType.STRING:
+    case ScalarType.BYTES:
+      return WireType.LengthDelimited;
+    default:
+      return WireType.Varint;
+  }
+}
+
+/**
+ * Whether every known field has its own wire type, and no value reaches past its message: protobuf-es looks at
+ * neither, so there is nothing to compare with where this is false.
+ */
+export function isOrderly(desc: DescMessage, wire: Uint8Array): boolean {
+  const reader = new BinaryReader(wire);
+  try {
+    while (reader.pos < reader.len) {
+      const [number, wireType] = reader.tag();
+      const value = reader.skip(wireType, number);
+      const field = desc.fields.find((field) => field.number === number);
+      if (field && !isOrderlyField(field, wireType, value)) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isOrderlyField(field: DescField, wireType: WireType, value: Uint8Array): boolean {
+  const content = wireType === WireType.LengthDelimited ? new BinaryReader(value).bytes() : value;
+  if (field.fieldKind === "map") return wireType === WireType.LengthDelimited && isOrderlyEntry(field, content);
+  if (field.message) {
+    const group = field.delimitedEncoding;
+    if (wireType !== (group ? WireType.StartGroup : WireType.LengthDelimited)) return false;
+    // The end tag has as many bytes as the tag of the start, which is not part of `value`.
+    return isOrderly(field.message, group ? value.subarray(0, -tag(field.number, wireType).length) : content);
+  }
+  const own = wireTypeOf(field.enum ? ScalarType.INT32 : (field.scalar as ScalarType));
+  if (wireType === own) return true;
+  return field.fieldKind === "list" && wireType === WireType.LengthDelimited && isOrderlyPacked(own, content);
+}
+
+function isOrderlyEntry(field: DescField & { fieldKind: "map" }, content: Uint8Array): boolean {
+  const reader = new BinaryReader(content);
+  while (reader.pos < reader.len) {
+    const [number, wireType] = reader.tag();
+    const value = reader.skip(wireType, number);
+    if (number === 1 && wireType !== wireTypeOf(field.mapKey)) return false;
+    if (number !== 2) continue;
+    if (wireType !== (field.message ? WireType.LengthDelimited : wireTypeOf(field.scalar ?? ScalarType.INT32)))
+      return false;
+    if (field.message && !isOrderly(field.message, new BinaryReader(value).bytes())) return false;
+  }
+  return true;
+}
+
+function isOrderlyPacked(wireType: WireType, content: Uint8Array): boolean {
+  const reader = new BinaryReader(content);
+  while (reader.pos < reader.len) reader.skip(wireType);
+  return true;
+}
