@@ -1,6 +1,7 @@
 /** google.protobuf.Struct, Value and ListValue: any JSON → the content of the message. */
 import type { EncodeJob } from "./encode-job.ts";
 import { quote } from "./error.ts";
+import type { JsonKind } from "./json-reader.ts";
 import { parseDouble } from "./number.ts";
 import { WireType } from "./wire-writer.ts";
 
@@ -15,7 +16,7 @@ const LIST_VALUE = 6;
 /** Struct { map<string, Value> fields = 1; } @param depth level of the Struct; the values in it are one deeper. */
 export function encodeStruct(job: EncodeJob, depth: number): void {
   const { reader, writer } = job;
-  const kind = reader.peek();
+  const kind = peekAt(job, depth);
   if (kind !== "object") throw job.wrongKind("an object", kind);
   const seen = new Set<string>();
   reader.openObject();
@@ -40,7 +41,7 @@ export function encodeStruct(job: EncodeJob, depth: number): void {
 /** ListValue { repeated Value values = 1; } @param depth level of the ListValue; the values in it are one deeper. */
 export function encodeListValue(job: EncodeJob, depth: number): void {
   const { reader, writer } = job;
-  const kind = reader.peek();
+  const kind = peekAt(job, depth);
   if (kind !== "array") throw job.wrongKind("an array", kind);
   reader.openArray();
   let index = 0;
@@ -54,12 +55,10 @@ export function encodeListValue(job: EncodeJob, depth: number): void {
   }
 }
 
-/** A Value together with the Struct or ListValue that it holds is one level, as it is in JSON. */
+/** @param depth level of the Value; a Struct or ListValue in it is one deeper. */
 export function encodeValue(job: EncodeJob, depth: number): void {
   const { reader, writer } = job;
-  const kind = reader.peek();
-  const fault = job.depthFault(depth);
-  if (fault) throw job.error(fault);
+  const kind = peekAt(job, depth);
   switch (kind) {
     case "null":
       reader.readNull();
@@ -82,11 +81,19 @@ export function encodeValue(job: EncodeJob, depth: number): void {
     case "array": {
       writer.tag(kind === "object" ? STRUCT_VALUE : LIST_VALUE, WireType.LEN);
       const start = writer.begin();
-      if (kind === "object") encodeStruct(job, depth);
-      else encodeListValue(job, depth);
+      if (kind === "object") encodeStruct(job, depth + 1);
+      else encodeListValue(job, depth + 1);
       writer.end(start);
     }
   }
+}
+
+/** Each message on the wire is a level, so that what is accepted here can be read by those who count them there. */
+function peekAt(job: EncodeJob, depth: number): JsonKind {
+  const kind = job.reader.peek();
+  const fault = job.depthFault(depth);
+  if (fault) throw job.error(fault);
+  return kind;
 }
 
 function readDouble(job: EncodeJob): number {

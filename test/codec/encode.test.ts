@@ -197,9 +197,13 @@ describe("encode refuses to nest deeper than the limit:", () => {
     ["messages", (levels) => wrap(levels - 1, '{"fKinds":', "{}", "}")],
     ["lists of messages", (levels) => wrap(levels - 1, '{"rKinds":[', "{}", "]}")],
     ["maps of messages", (levels) => wrap(levels - 1, '{"mKinds":{"a":', "{}", "}}")],
-    ["arrays in a Value", (levels) => `{"sValue":${wrap(levels - 2, "[", "[]", "]")}}`],
-    ["objects in a Struct", (levels) => `{"sStruct":${wrap(levels - 2, '{"a":', "{}", "}")}}`],
-    ["arrays in a ListValue", (levels) => `{"sList":${wrap(levels - 2, "[", "[]", "]")}}`],
+    // On the wire: Value, ListValue, Value, …; a scalar is a Value too.
+    ["arrays in a Value", (levels) => `{"sValue":${wrap((levels - 1) >> 1, "[", levels % 2 ? "" : "1", "]")}}`],
+    ["arrays in a ListValue", (levels) => `{"sList":${wrap(levels >> 1, "[", levels % 2 ? "1" : "", "]")}}`],
+    [
+      "objects in a Struct",
+      (levels) => `{"sStruct":${wrap((levels >> 1) - 1, '{"a":', levels % 2 ? '{"a":1}' : "{}", "}")}}`,
+    ],
     ["Any", (levels) => `{"sAny":${any(levels - 3)}}`],
   ])("%s", (_, nested) => {
     expect(kinds.encode(utf8(nested(100))).length).toBeGreaterThan(0);
