@@ -1,0 +1,94 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { type Backend, startBackend } from "../../examples/library/backend.ts";
+import { compileProtos } from "../../src/node/protos.ts";
+import { type Command, runCommand } from "../process.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function dev(args: readonly string[], env?: Readonly<Record<string, string>>): Command {
+  const command = runCommand(["bin/isthmus.js", "dev", ...args], env);
+  cleanups.push(() => command.kill());
+  return command;
+}
+
+async function library(): Promise<{ backend: Backend; set: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "isthmus-test-"));
+  cleanups.push(() => rm(folder, { recursive: true }));
+  const schema = await compileProtos("proto");
+  const set = join(folder, "set.binpb");
+  await writeFile(set, schema);
+  const backend = await startBackend({ schema, host: "127.0.0.1", port: 0, h2cPort: 0 });
+  cleanups.push(() => backend.close());
+  return { backend, set };
+}
+
+test("serves a descriptor set in front of a backend, and leaves no process behind", { timeout: 30_000 }, async () => {
+  const { backend, set } = await library();
+  const command = dev(["--schema", set, "--upstream", `http://127.0.0.1:${backend.port}`, "--port", "0"]);
+  const [, url] = await command.waitFor(/^listening on (http:\/\/127\.0\.0\.1:\d+)$/m);
+  const response = await fetch(`${url}/v1/shelves/nature`);
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ name: "shelves/nature", theme: "Birds, beasts and flowers" });
+  command.signal("SIGTERM");
+  await command.ended;
+  await command.groupGone();
+});
+
+test("takes options of the gateway from the environment", { timeout: 30_000 }, async () => {
+  const { backend, set } = await library();
+  const args = ["--schema", set, "--upstream", `http://127.0.0.1:${backend.port}`, "--port", "0"];
+  const command = dev(args, { ISTHMUS_EMIT_DEFAULTS: "true" });
+  const [, url] = await command.waitFor(/listening on (\S+)/);
+  const response = await fetch(`${url}/v1/shelves/history/books`);
+  expect(await response.json()).toEqual({ books: [], nextPageToken: "" });
+});
+
+test("warns of faulty rules and serves the others", { timeout: 30_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "isthmus-test-"));
+  cleanups.push(() => rm(folder, { recursive: true }));
+  const rule = (template: string) => `{ option (google.api.http) = { get: "${template}" }; }`;
+  await writeFile(
+    join(folder, "a.proto"),
+    `syntax = "proto3"; package p; import "google/api/annotations.proto"; message M {} service S {
+      rpc Bad(M) returns (M) ${rule("/bad/{nope}")}
+      rpc Good(M) returns (M) ${rule("/good")}
+    }`,
+  );
+  // Nobody listens on port 1, so a call that is routed ends as unavailable.
+  const command = dev(["--schema", folder, "--upstream", "http://127.0.0.1:1", "--port", "0"]);
+  const [, url] = await command.waitFor(/listening on (\S+)/);
+  expect(command.output.match(/^warning: a\.proto:2: p\.S\.Bad "\/bad\/\{nope\}".*nope/gm)).toHaveLength(1);
+  expect((await fetch(`${url}/good`)).status).toBe(503);
+  expect((await fetch(`${url}/bad/1`)).status).toBe(404);
+});
+
+test("a port that is taken", { timeout: 30_000 }, async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  cleanups.push(() => other.close());
+  await new Promise((resolve) => other.on("listening", resolve));
+  const { port } = other.address() as AddressInfo;
+  const command = dev(["--schema", "proto", "--upstream", "http://127.0.0.1:1", "--port", String(port)]);
+  expect(await command.ended).toBe(1);
+  expect(command.output).toBe(`error: port ${port} is taken: choose another with --port\n`);
+});
+
+test.each([
+  ["no URL", ["--upstream", "localhost"], /'--upstream <url>' argument 'localhost' is invalid.*http:\/\//],
+  ["another scheme", ["--upstream", "ftp://x"], /argument 'ftp:\/\/x' is invalid/],
+  ["no port", ["--upstream", "http://x", "--port", "x"], /'--port <number>' argument 'x' is invalid/],
+  ["a protocol that there is not", ["--upstream", "http://x", "--upstream-protocol", "soap"], /"soap"/],
+  ["no upstream", [], /'--upstream <url>' not specified/],
+])("%s", async (_, args, message) => {
+  const command = dev(["--schema", "proto", "--port", "0", ...args]);
+  expect(await command.ended).toBe(1);
+  expect(command.output).toMatch(message);
+  expect(command.output.trim().split("\n")).toHaveLength(1);
+});

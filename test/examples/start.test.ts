@@ -1,0 +1,106 @@
+/** `npm start` as its reader sees it: every command that it prints is run as printed. */
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compileProtos } from "../../src/node/protos.ts";
+import { type Command, runCommand } from "../process.ts";
+
+const ANY_PORTS = ["--port", "0", "--backend-port", "0", "--h2c-port", "0"];
+const start = (args: readonly string[]) => runCommand(["bin/run.js", "examples/library/start.ts", ...args]);
+
+const emma = { name: "shelves/novels/books/emma", title: "Emma", authors: ["Jane Austen"] };
+const dracula = { title: "Dracula", authors: ["Bram Stoker"], pages: 418, copiesSold: "9007199254740993" };
+
+/** What each printed command answers, in the order in which they stand. */
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  list: { shelves: [{ name: "shelves/history" }, { name: "shelves/nature" }, { name: "shelves/novels" }] },
+  "a page": { books: [emma, { title: "Middlemarch" }], nextPageToken: expect.stringMatching(/./) },
+  "the next page": { books: [{ title: "Moby-Dick" }] },
+  get: emma,
+  create: { name: "shelves/sea", theme: "The sea" },
+  "create below it": { name: "shelves/sea/books/dracula", ...dracula },
+  "change one field": { name: "shelves/sea/books/dracula", ...dracula, genre: "NOVEL" },
+  "a custom verb": { name: "shelves/nature/books/dracula", ...dracula, genre: "NOVEL" },
+  delete: {},
+  "an error with details": {
+    code: 3,
+    details: [
+      {
+        "@type": "type.googleapis.com/google.rpc.BadRequest",
+        fieldViolations: ["book_id", "book.title", "book.authors", "book.pages"].map((field) => ({ field })),
+      },
+    ],
+  },
+  "Connect, JSON": emma,
+  "Connect GET": emma,
+};
+
+describe("npm start", () => {
+  let command: Command;
+  beforeAll(async () => {
+    command = start(ANY_PORTS);
+    await command.waitFor(/Ctrl-C ends both\.\n/);
+  }, 30_000);
+  afterAll(() => command.kill());
+
+  test("prints commands that answer as they should", { timeout: 30_000 }, async () => {
+    const printed = [...command.output.matchAll(/^# (.*)\n(curl .*)\n/gm)].map(
+      ([, title, line]) => [title, line] as const,
+    );
+    expect(printed.map(([title]) => title)).toEqual(Object.keys(ANSWERS));
+    for (const [title = "", line = ""] of printed) {
+      const { stdout } = await promisify(execFile)("sh", ["-c", line]);
+      expect(JSON.parse(stdout), line).toMatchObject(ANSWERS[title] as object);
+    }
+  });
+
+  test("has a backend that speaks Connect, gRPC-Web and gRPC", { timeout: 30_000 }, async () => {
+    const [, http1 = "", h2c = ""] = await command.waitFor(/backend +(\S+) \(HTTP\/1\.1\), (\S+) \(HTTP\/2\)/);
+    const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, await compileProtos("proto")));
+    const service = registry.getService("example.library.v1.LibraryService");
+    if (!service) throw new Error("no such service");
+    const transports = [
+      createConnectTransport({ baseUrl: http1, httpVersion: "1.1" }),
+      createGrpcWebTransport({ baseUrl: http1, httpVersion: "1.1" }),
+      createConnectTransport({ baseUrl: h2c, httpVersion: "2" }),
+      createGrpcTransport({ baseUrl: h2c }),
+    ];
+    for (const transport of transports) {
+      const client = createClient(service, transport) as Record<string, (request: object) => unknown>;
+      expect(await client.getShelf?.({ name: "shelves/novels" })).toMatchObject({ theme: "Long stories" });
+      const events = client.watchBooks?.({ parent: "shelves/novels", maxEvents: 3 }) as AsyncIterable<unknown>;
+      const titles = [];
+      for await (const event of events) titles.push(event);
+      expect(titles).toMatchObject([{ book: { title: "Emma" } }, {}, { book: { title: "Moby-Dick" } }]);
+      await expect(client.getBook?.({ name: "x" })).rejects.toThrow("[not_found]");
+    }
+  });
+
+  test("ends with Ctrl-C, and nothing is left", { timeout: 30_000 }, async () => {
+    command.signal("SIGINT");
+    await command.ended;
+    await command.groupGone();
+  });
+});
+
+test.each(["port", "backend-port", "h2c-port"])("--%s is taken", { timeout: 30_000 }, async (flag) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => other.on("listening", resolve));
+  const { port } = other.address() as AddressInfo;
+  const command = start([...ANY_PORTS, `--${flag}`, String(port)]);
+  try {
+    expect(await command.ended).toBe(1);
+    expect(command.output).toMatch(
+      new RegExp(`^error: port ${port} is taken: choose another, .*--${flag} \\d+\\)\\n$`),
+    );
+  } finally {
+    command.kill();
+    other.close();
+  }
+});
