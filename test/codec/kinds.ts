@@ -5,6 +5,7 @@ import {
   fromBinary,
   fromJsonString,
   type JsonValue,
+  toBinary,
   toJson,
 } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
@@ -113,10 +114,10 @@ export function shown(typeName: string, wire: Uint8Array): JsonValue {
   return toJson(desc, fromBinary(desc, wire), { registry });
 }
 
-/** What protobuf-es reads in the JSON, as ProtoJSON. */
+/** What protobuf-es reads in the JSON, as ProtoJSON. Sent over the wire first, which is where floats get their 32 bits. */
 export function shownJson(typeName: string, json: string): JsonValue {
   const desc = descOf(typeName);
-  return toJson(desc, fromJsonString(desc, json, { registry }), { registry });
+  return shown(typeName, toBinary(desc, fromJsonString(desc, json, { registry })));
 }
 
 export function errorOf(run: () => unknown): ConnectError {
