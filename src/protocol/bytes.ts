@@ -14,17 +14,19 @@ const CHUNK_BYTES = 65_536;
 export async function readAll(stream: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array> {
   if (!stream) return new Uint8Array(0);
   const { read, cancel } = openReader(stream);
-  const chunks: Uint8Array[] = [];
+  let bytes: Uint8Array = new Uint8Array(0);
   let length = 0;
   for (let chunk = await read(); chunk; chunk = await read()) {
-    chunks.push(chunk);
-    length += chunk.byteLength;
-    if (length > maxBytes) {
+    const end = length + chunk.byteLength;
+    if (end > maxBytes) {
       await cancel();
       throw tooLarge(maxBytes);
     }
+    if (end > bytes.length) bytes = grow(bytes, Math.min(Math.max(end, 2 * bytes.length), maxBytes));
+    bytes.set(chunk, length);
+    length = end;
   }
-  return concatBytes(chunks, length);
+  return bytes.subarray(0, length);
 }
 
 /** @returns the error for a message over `readMaxBytes` or `upstreamReadMaxBytes`. */
@@ -33,7 +35,7 @@ export function tooLarge(maxBytes: number): ConnectError {
 }
 
 interface ChunkReader {
-  /** The next bytes, or undefined at the end. */
+  /** The next bytes, or undefined at the end. They are good until the next read. */
   read(): Promise<Uint8Array | undefined>;
   cancel(): Promise<void>;
 }
@@ -41,10 +43,14 @@ interface ChunkReader {
 function openReader(stream: ReadableStream<Uint8Array>): ChunkReader {
   const byob = byobReader(stream);
   if (byob) {
+    // One buffer goes back and forth: with one a read, a body in pieces of a byte would hold 64 KiB for each.
+    let buffer = new ArrayBuffer(CHUNK_BYTES);
     return {
       async read() {
-        const { done, value } = await byob.read(new Uint8Array(CHUNK_BYTES));
-        return done ? undefined : value;
+        const { done, value } = await byob.read(new Uint8Array(buffer));
+        if (done) return undefined;
+        buffer = value.buffer;
+        return value;
       },
       cancel: () => byob.cancel(),
     };
@@ -68,15 +74,8 @@ function byobReader(stream: ReadableStream<Uint8Array>): ReadableStreamBYOBReade
   }
 }
 
-/** @param length the sum of the lengths. */
-function concatBytes(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [first] = chunks;
-  if (first && chunks.length === 1) return first;
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return bytes;
+function grow(bytes: Uint8Array, length: number): Uint8Array {
+  const grown = new Uint8Array(length);
+  grown.set(bytes);
+  return grown;
 }
