@@ -9,7 +9,7 @@ export interface MetadataRules {
   readonly allow: ReadonlySet<string> | undefined;
   /** These names never pass (lower case). Default none. */
   readonly deny: ReadonlySet<string>;
-  /** Request fields with this prefix (lower case) pass without it, whatever the name. Default none. */
+  /** Request fields with this prefix (lower case) pass without it, allowed or not; what is never passed stays so. Default none. */
   readonly prefix: string | undefined;
   /** Name of the field that holds the caller's address; it is appended to x-forwarded-for. Default none. */
   readonly clientIpHeader: string | undefined;
@@ -43,7 +43,7 @@ const RESPONSE_EXCEPTIONS: ReadonlySet<string> = new Set(["content-disposition",
 
 /** Connect protocol, ASCII-Value. */
 const PRINTABLE = /^[\x20-\x7e]*$/;
-const BASE64_LIST = /^[ \t]*(?:[A-Za-z0-9+/_-]*={0,2}[ \t]*,?[ \t]*)*$/;
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /**
  * Request metadata for the backend.
@@ -64,13 +64,12 @@ export function requestMetadata(from: Headers, rules: MetadataRules): Headers {
 }
 
 function requestName(name: string, rules: MetadataRules): string | undefined {
-  if (rules.prefix && name.startsWith(rules.prefix) && name.length > rules.prefix.length) {
-    return name.slice(rules.prefix.length);
-  }
-  if (NEVER.has(name) || rules.deny.has(name)) return undefined;
-  if (FAMILY.test(name) && !REQUEST_EXCEPTIONS.has(name)) return undefined;
-  if (rules.allow && !rules.allow.has(name)) return undefined;
-  return name;
+  const { prefix = "", allow, deny } = rules;
+  const prefixed = prefix !== "" && name.startsWith(prefix) && name.length > prefix.length;
+  const target = prefixed ? name.slice(prefix.length) : name;
+  if (NEVER.has(target) || deny.has(name) || deny.has(target)) return undefined;
+  if (FAMILY.test(target) && !REQUEST_EXCEPTIONS.has(target)) return undefined;
+  return prefixed || !allow || allow.has(name) ? target : undefined;
 }
 
 function appendClientAddress(passed: Headers, from: Headers, rules: MetadataRules): void {
@@ -125,6 +124,10 @@ function connectionNames(header: Headers): ReadonlySet<string> | undefined {
 
 /** gRPC over HTTP/2, Custom-Metadata: base64, padded or not, values may be joined by commas. */
 function checkBinary(name: string, value: string): void {
-  const whole = BASE64_LIST.test(value) && value.split(",").every((part) => part.replace(/[\s=]/g, "").length % 4 !== 1);
-  if (!whole) throw new ConnectError(`header ${name}: not base64`, Code.InvalidArgument);
+  if (!value.split(",").every(isBase64)) throw new ConnectError(`header ${name}: not base64`, Code.InvalidArgument);
+}
+
+function isBase64(text: string): boolean {
+  const base64 = text.trim();
+  return BASE64.test(base64) && base64.length % 4 !== 1 && (!base64.endsWith("=") || base64.length % 4 === 0);
 }
