@@ -74,7 +74,8 @@ export function startDeadline(caller: AbortSignal, timeoutMs: number | undefined
   }
   const startedMs = Date.now();
   const expire = () => controller.abort(new ConnectError("the deadline has passed", Code.DeadlineExceeded));
-  const timer = timeoutMs <= MAX_TIMER_MS ? setTimeout(expire, timeoutMs) : undefined;
+  if (timeoutMs === 0) expire();
+  const timer = timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS ? setTimeout(expire, timeoutMs) : undefined;
   return {
     signal: controller.signal,
     remainingMs: () => Math.max(1, timeoutMs - (Date.now() - startedMs)),
