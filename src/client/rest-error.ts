@@ -71,11 +71,13 @@ function retryAfterS(details: readonly WireDetail[], retryInfo: Codec): number |
   const detail = details.find(({ type }) => type === "google.rpc.RetryInfo");
   if (!detail) return undefined;
   try {
-    const { retryDelay = "" } = JSON.parse(new TextDecoder().decode(retryInfo.decode(detail.value)));
-    const seconds = Number.parseFloat(retryDelay);
+    const [retryDelay] = retryInfo.message.fields;
+    if (!retryDelay) return undefined;
+    // A Duration in JSON, "1.500s"; null when it is unset.
+    const duration: unknown = JSON.parse(new TextDecoder().decode(retryInfo.decodeField(detail.value, retryDelay)));
+    const seconds = Number.parseFloat(String(duration));
     return seconds >= 0 ? Math.ceil(seconds) : undefined;
   } catch {
     return undefined;
   }
 }
-
