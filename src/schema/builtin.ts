@@ -21,7 +21,11 @@ const SCALARS: ReadonlyMap<string, Type> = new Map<string, Type>([
   ["bytes", Type.BYTES],
 ]);
 
-const NULL_VALUE: Enum = { name: "google.protobuf.NullValue", closed: false, values: [{ name: "NULL_VALUE", number: 0 }] };
+const NULL_VALUE: Enum = {
+  name: "google.protobuf.NullValue",
+  closed: false,
+  values: [{ name: "NULL_VALUE", number: 0 }],
+};
 
 /**
  * Full name → fields in order of their numbers, which count from 1: `[label] type name`. The label is `repeated`,

@@ -1,5 +1,5 @@
 /** Reads messages, fields and enums of the model from descriptors, each once and only when asked for. */
-import { type DescEnum, type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import type { DescEnum, DescField, DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { type Enum, type Field, type Message, type Oneof, Type } from "./model.ts";
 

@@ -1,18 +1,36 @@
 /** Reads the model from a google.protobuf.FileDescriptorSet: the only file that sees a descriptor. */
-import { createFileRegistry, type DescMethod, type DescService, type FileRegistry, fromBinary } from "@bufbuild/protobuf";
-import { type FileDescriptorProto, FileDescriptorSetSchema, MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import {
+  createFileRegistry,
+  type DescMethod,
+  type DescService,
+  type FileRegistry,
+  fromBinary,
+} from "@bufbuild/protobuf";
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+import {
+  type FileDescriptorProto,
+  FileDescriptorSetSchema,
+  MethodOptions_IdempotencyLevel,
+} from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { builtinMessage } from "./builtin.ts";
+import type { Message, Method, Schema, Service } from "./model.ts";
 import { createMessageReader } from "./read-message.ts";
 import { createRuleReader, type RuleReader } from "./read-rule.ts";
-import type { Message, Method, Schema, Service } from "./model.ts";
 
 /**
  * @param set bytes of a FileDescriptorSet or a buf image, with every import.
  * @throws ConnectError invalid_argument when the bytes are no complete set.
  */
 export function readSchema(set: Uint8Array): Schema {
-  const registry = readRegistry(set);
+  try {
+    return buildSchema(createFileRegistry(fromBinary(FileDescriptorSetSchema, set)));
+  } catch (error) {
+    throw invalid(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function buildSchema(registry: FileRegistry): Schema {
   const files = [...registry.files];
   const messages = createMessageReader();
   const rules = createRuleReader(registry);
@@ -27,14 +45,6 @@ export function readSchema(set: Uint8Array): Schema {
       return desc ? messages.read(desc) : builtinMessage(fullName);
     },
   };
-}
-
-function readRegistry(set: Uint8Array): FileRegistry {
-  try {
-    return createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
-  } catch (error) {
-    throw invalid(error instanceof Error ? error.message : String(error));
-  }
 }
 
 function invalid(reason: string): ConnectError {
@@ -100,5 +110,6 @@ function importedFiles(files: readonly FileDescriptorProto[]): ReadonlySet<strin
 
 /** @param mark the extension's bytes, length first: `is_import = true` is the record 08 01, and buf writes it first. */
 function isImport(mark: Uint8Array): boolean {
-  return mark[1] === 0x08 && mark[2] === 0x01;
+  const [number, value] = new BinaryReader(mark).bytes();
+  return number === 0x08 && value === 0x01;
 }
