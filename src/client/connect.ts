@@ -1,6 +1,7 @@
 /** Connect unary: POST with `application/json` or `application/proto`, GET for methods without side effects. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Body, Reply } from "../call.ts";
+import { tooLarge } from "../protocol/bytes.ts";
 import { ACCEPTED_ENCODINGS, isIdentity, isKnownEncoding, readDecoded } from "../protocol/compression.ts";
 import { CONNECT_VERSION, checkVersion, formatError, parseBase64 } from "../protocol/connect.ts";
 import { isJson, parseMediaType } from "../protocol/media-type.ts";
@@ -62,6 +63,7 @@ export function createConnectExchange(
     const read = async () => {
       const bytes = parameters.get("base64") === "1" ? parseBase64(text) : new TextEncoder().encode(text);
       if (!bytes) throw new ConnectError("parameter message is not base64", Code.InvalidArgument);
+      if (bytes.length > options.readMaxBytes) throw tooLarge(options.readMaxBytes);
       if (isIdentity(compression)) return bytes;
       return readDecoded(new Blob([bytes]).stream(), compression, options.readMaxBytes);
     };
@@ -70,7 +72,9 @@ export function createConnectExchange(
 
   /** Both codecs end in wire bytes. */
   function lazy(read: () => Promise<Uint8Array>): Body {
-    return codec === "proto" ? { kind: "message", read } : { kind: "message", read: async () => codecs.input.encode(await read()) };
+    return codec === "proto"
+      ? { kind: "message", read }
+      : { kind: "message", read: async () => codecs.input.encode(await read()) };
   }
 
   async function respond(reply: Reply): Promise<Response> {
