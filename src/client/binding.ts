@@ -32,7 +32,8 @@ export function bindRequest({ route, values }: Match, query: string, options: Bi
 function decodeVariable(raw: string, multi: boolean, name: string): string {
   const where = `path variable ${name}`;
   if (!multi || !/%2f/i.test(raw)) return decodePercent(raw, where);
-  return raw.replace(/(?:(?!%2f)[^])+/gi, (part) => decodePercent(part, where));
+  const parts = raw.split(/(%2f)/i);
+  return parts.map((part, i) => (i % 2 === 1 ? part : decodePercent(part, where))).join("");
 }
 
 function bindParameter(bound: Bound, { name, value }: Parameter, route: Route, options: BindingOptions): void {

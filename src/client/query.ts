@@ -42,6 +42,9 @@ export function decodePercent(text: string, where: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new ConnectError(`${where}: ${JSON.stringify(text.slice(0, 80))} is not percent-encoded UTF-8`, Code.InvalidArgument);
+    throw new ConnectError(
+      `${where}: ${JSON.stringify(text.slice(0, 80))} is not percent-encoded UTF-8`,
+      Code.InvalidArgument,
+    );
   }
 }

@@ -101,7 +101,11 @@ function bodyFormat(request: Request, route: Route): BodyFormat {
   const type = parseMediaType(text);
   if (type && isJson(type)) return "json";
   if (type && isProto(type) && (target || route.body === undefined)) return "proto";
-  throw refuse(415, Code.InvalidArgument, `content type ${JSON.stringify(text)} is not supported, but application/json`);
+  throw refuse(
+    415,
+    Code.InvalidArgument,
+    `content type ${JSON.stringify(text)} is not supported, but application/json`,
+  );
 }
 
 function bodyMessage({ body, method }: Route): Message | undefined {
