@@ -1,6 +1,6 @@
 /** createGateway: the path of one request, readable from top to bottom. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Call } from "./call.ts";
+import type { Call, FetchFn } from "./call.ts";
 import { connectAllow, createConnectExchange, formatConnectFailure } from "./client/connect.ts";
 import type { Exchange, FormatFailure } from "./client/exchange.ts";
 import { createRestExchange } from "./client/rest.ts";
@@ -28,19 +28,34 @@ export interface Gateway {
  */
 export function createGateway(options: GatewayOptions): Gateway {
   const plan = compilePlan(options);
-  const serve = (request: Request) => serveRequest(request, plan);
-  return { fetch: plan.config.filters.reduceRight((next, filter) => filter(next), serve) };
+  const serve = answering((request) => serveRequest(request, plan), plan);
+  const { filters } = plan.config;
+  if (filters.length === 0) return { fetch: serve };
+  return {
+    fetch: answering(
+      filters.reduceRight((next, filter) => filter(next), serve),
+      plan,
+    ),
+  };
+}
+
+/** Makes an answer of every failure: inside of the filters, which see it, and around them, since they may fail too. */
+function answering(next: FetchFn, plan: Plan): FetchFn {
+  return async (request) => {
+    try {
+      return await next(request);
+    } catch (error) {
+      const target = splitTarget(request.url);
+      const fail = failureFormat(request, target, plan.rpc.get(target.path), plan);
+      return withoutHeadContent(request, fail(asConnectError(error)));
+    }
+  };
 }
 
 async function serveRequest(request: Request, plan: Plan): Promise<Response> {
   const target = splitTarget(request.url);
   const rpc = plan.rpc.get(target.path);
-  const fail = failureFormat(request, target, rpc, plan);
-  try {
-    return rpc ? await serveRpc(request, target, rpc, plan) : await serveRest(request, target, plan);
-  } catch (error) {
-    return withoutHeadContent(request, fail(asConnectError(error)));
-  }
+  return rpc ? serveRpc(request, target, rpc, plan) : serveRest(request, target, plan);
 }
 
 async function serveRpc(request: Request, { query }: Target, rpc: MethodPlan, plan: Plan): Promise<Response> {
