@@ -101,6 +101,9 @@ export interface Config {
   readonly filters: readonly HttpFilter[];
 }
 
+/** Texts stand in headers, where a line break or a wide character would fail every call. */
+const HEADER_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
 type Kind = "flag" | "count" | "text" | "list" | readonly string[];
 
 /**
@@ -218,7 +221,7 @@ function checkOptions(options: GatewayOptions): void {
 function describeMismatch(kind: Kind, value: unknown): string | undefined {
   if (kind === "flag") return typeof value === "boolean" ? undefined : "true or false";
   if (kind === "count") return Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "a positive whole number";
-  if (kind === "text") return typeof value === "string" && value !== "" ? undefined : "a text";
+  if (kind === "text") return typeof value === "string" && HEADER_TEXT.test(value) ? undefined : "a text for a header";
   if (kind === "list") return isTextList(value) ? undefined : "a list of texts";
   return kind.some((choice) => choice === value) ? undefined : `one of ${kind.join(", ")}`;
 }
@@ -233,10 +236,13 @@ function readBackends(backends: GatewayOptions["backends"]): ReadonlyMap<string,
   return new Map(entries.map(([name, backend]) => [name, readBackend(name, backend)]));
 }
 
-function readBackend(name: string, { url, protocol = "connect", fetch, ...rest }: Backend): Required<Backend> {
+function readBackend(name: string, backend: Backend): Required<Backend> {
+  if (typeof backend !== "object" || backend === null) throw misconfigured(`backends["${name}"]: { url } is needed`);
+  const { url, protocol = "connect", fetch, ...rest } = backend;
   const [unknown] = Object.keys(rest);
   if (unknown) throw misconfigured(`backends["${name}"]: ${unknown}: no such option`);
-  if (protocol !== "connect") throw misconfigured(`backends["${name}"]: protocol ${JSON.stringify(protocol)} is not connect`);
+  if (protocol !== "connect")
+    throw misconfigured(`backends["${name}"]: protocol ${JSON.stringify(protocol)} is not connect`);
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash) {
     throw misconfigured(`backends["${name}"]: ${JSON.stringify(url)} is no http or https URL`);

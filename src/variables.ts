@@ -12,8 +12,8 @@ export function variableName(option: string): string {
 }
 
 /**
- * @param env texts by name; names that do not begin with `ISTHMUS_`, and empty texts, do not count. Lists are
- *   separated by commas.
+ * @param env texts by name, or values as the options take them; names that do not begin with `ISTHMUS_`, and empty
+ *   texts, do not count. Lists are separated by commas.
  * @throws ConnectError invalid_argument naming a variable that is unknown or cannot be read.
  */
 export function readVariables(env: Readonly<Record<string, unknown>>): Omit<GatewayOptions, "schema"> {
@@ -22,8 +22,10 @@ export function readVariables(env: Readonly<Record<string, unknown>>): Omit<Gate
   for (const [option, kind] of Object.entries(PLAIN_OPTIONS)) {
     const name = variableName(option);
     known.add(name);
-    const text = env[name];
-    if (typeof text === "string" && text !== "") options[option] = parseOption(name, text, kind);
+    const value = env[name];
+    // Wrangler's `vars` may hold true, 5 or a list as such: what the configuration takes, or refuses.
+    if (value !== "" && value !== undefined)
+      options[option] = typeof value === "string" ? parseOption(name, value, kind) : value;
   }
   for (const name of Object.keys(env)) {
     if (name.startsWith("ISTHMUS_") && !known.has(name)) throw misconfigured(`${name}: no such variable`);
@@ -33,7 +35,8 @@ export function readVariables(env: Readonly<Record<string, unknown>>): Omit<Gate
 
 function parseOption(name: string, text: string, kind: (typeof PLAIN_OPTIONS)[keyof typeof PLAIN_OPTIONS]): unknown {
   if (kind === "flag") {
-    if (text !== "true" && text !== "false") throw misconfigured(`${name}: ${JSON.stringify(text)} is not true or false`);
+    if (text !== "true" && text !== "false")
+      throw misconfigured(`${name}: ${JSON.stringify(text)} is not true or false`);
     return text === "true";
   }
   if (kind === "count") {
@@ -46,6 +49,7 @@ function parseOption(name: string, text: string, kind: (typeof PLAIN_OPTIONS)[ke
 
 function readBackends(env: Readonly<Record<string, unknown>>): Readonly<Record<string, Backend>> {
   const { [UPSTREAM]: url, [UPSTREAM_PROTOCOL]: protocol, [BACKENDS]: json } = env;
+  if (isObject(json)) return json as Record<string, Backend>;
   if (typeof json === "string" && json !== "") return parseBackends(json);
   if (typeof url !== "string" || url === "") throw misconfigured(`${UPSTREAM}: the URL of the backend is needed`);
   // Which protocols there are, the configuration checks.
@@ -56,9 +60,13 @@ function readBackends(env: Readonly<Record<string, unknown>>): Readonly<Record<s
 function parseBackends(json: string): Readonly<Record<string, Backend>> {
   try {
     const backends: unknown = JSON.parse(json);
-    if (typeof backends === "object" && backends !== null) return backends as Record<string, Backend>;
+    if (isObject(backends)) return backends as Record<string, Backend>;
   } catch {
     // Told below, like any other text that is no object.
   }
   throw misconfigured(`${BACKENDS}: not a JSON object`);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
