@@ -1,0 +1,132 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { parseTimeout, startDeadline, whenAborted } from "../../src/protocol/deadline.ts";
+
+// Connect protocol, Timeout; gRPC over HTTP/2, Timeout.
+test.each<[Record<string, string>, number | undefined]>([
+  [{}, undefined],
+  [{ "connect-timeout-ms": "0" }, 0],
+  [{ "connect-timeout-ms": "5000" }, 5_000],
+  [{ "connect-timeout-ms": "9999999999" }, 9_999_999_999],
+  [{ "grpc-timeout": "1H" }, 3_600_000],
+  [{ "grpc-timeout": "2M" }, 120_000],
+  [{ "grpc-timeout": "3S" }, 3_000],
+  [{ "grpc-timeout": "4m" }, 4],
+  [{ "grpc-timeout": "1u" }, 1],
+  [{ "grpc-timeout": "1500u" }, 2],
+  [{ "grpc-timeout": "1n" }, 1],
+  [{ "grpc-timeout": "99999999n" }, 100],
+  [{ "grpc-timeout": "99999999H" }, 99_999_999 * 3_600_000],
+  [{ "x-server-timeout": "10" }, 10_000],
+  [{ "x-server-timeout": "0.25" }, 250],
+  [{ "x-server-timeout": "0.0001" }, 1],
+  [{ "connect-timeout-ms": "700", "grpc-timeout": "1S", "x-server-timeout": "2" }, 700],
+  [{ "connect-timeout-ms": "7000", "grpc-timeout": "1S", "x-server-timeout": "2" }, 1_000],
+  [{ "connect-timeout-ms": "7000", "x-server-timeout": "2" }, 2_000],
+])("%j allows %j ms", (header, timeoutMs) => {
+  expect(parseTimeout(new Headers(header))).toBe(timeoutMs);
+});
+
+test.each([
+  ["connect-timeout-ms", ""],
+  ["connect-timeout-ms", "-1"],
+  ["connect-timeout-ms", "+1"],
+  ["connect-timeout-ms", "1.5"],
+  ["connect-timeout-ms", "1e3"],
+  ["connect-timeout-ms", "12345678901"],
+  ["connect-timeout-ms", "5, 6"],
+  ["grpc-timeout", ""],
+  ["grpc-timeout", "5"],
+  ["grpc-timeout", "S"],
+  ["grpc-timeout", "5s"],
+  ["grpc-timeout", "5 S"],
+  ["grpc-timeout", "123456789S"],
+  ["grpc-timeout", "1.5S"],
+  ["x-server-timeout", ""],
+  ["x-server-timeout", "soon"],
+  ["x-server-timeout", "-1"],
+  ["x-server-timeout", "1e9"],
+  ["x-server-timeout", "Infinity"],
+  ["x-server-timeout", ".5"],
+])("%s: %j is malformed", (name, value) => {
+  expect(() => parseTimeout(new Headers({ [name]: value }))).toThrow(
+    expect.toSatisfy((error) => error.code === Code.InvalidArgument && error.message.includes(name)),
+  );
+});
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function reasonCode(signal: AbortSignal): Code | undefined {
+  return signal.reason instanceof ConnectError ? signal.reason.code : undefined;
+}
+
+test("expires with deadline_exceeded, not before", () => {
+  const { signal, remainingMs } = startDeadline(new AbortController().signal, 1_000);
+  expect(remainingMs()).toBe(1_000);
+  vi.advanceTimersByTime(999);
+  expect(signal.aborted).toBe(false);
+  expect(remainingMs()).toBe(1);
+  vi.advanceTimersByTime(1);
+  expect(reasonCode(signal)).toBe(Code.DeadlineExceeded);
+  vi.advanceTimersByTime(500);
+  expect(remainingMs()).toBe(1);
+});
+
+test("zero is over at once", () => {
+  expect(reasonCode(startDeadline(new AbortController().signal, 0).signal)).toBe(Code.DeadlineExceeded);
+});
+
+test("the caller's leaving cancels, and comes first", () => {
+  const caller = new AbortController();
+  const { signal } = startDeadline(caller.signal, 1_000);
+  caller.abort();
+  vi.advanceTimersByTime(2_000);
+  expect(reasonCode(signal)).toBe(Code.Canceled);
+});
+
+test.each([undefined, 1_000])("a caller who has left before, timeout %j", (timeoutMs) => {
+  expect(reasonCode(startDeadline(AbortSignal.abort(), timeoutMs).signal)).toBe(Code.Canceled);
+});
+
+test("without a timeout there is no timer and no budget", () => {
+  const caller = new AbortController();
+  const { signal, remainingMs } = startDeadline(caller.signal, undefined);
+  expect(vi.getTimerCount()).toBe(0);
+  expect(remainingMs()).toBeUndefined();
+  caller.abort();
+  expect(reasonCode(signal)).toBe(Code.Canceled);
+});
+
+test("2^31-1 ms has a timer; beyond it there is a budget only", () => {
+  startDeadline(new AbortController().signal, 2 ** 31 - 1).stop();
+  expect(vi.getTimerCount()).toBe(0);
+  const { signal, remainingMs } = startDeadline(new AbortController().signal, 2 ** 31);
+  expect(vi.getTimerCount()).toBe(0);
+  vi.advanceTimersByTime(10);
+  expect(signal.aborted).toBe(false);
+  expect(remainingMs()).toBe(2 ** 31 - 10);
+});
+
+test.each([undefined, 1_000])("stop frees the timer and forgets the caller, timeout %j", (timeoutMs) => {
+  const caller = new AbortController();
+  const deadline = startDeadline(caller.signal, timeoutMs);
+  deadline.stop();
+  caller.abort();
+  vi.advanceTimersByTime(5_000);
+  expect(vi.getTimerCount()).toBe(0);
+  expect(deadline.signal.aborted).toBe(false);
+});
+
+test("whenAborted rejects with the reason, also of a signal that is over", async () => {
+  const controller = new AbortController();
+  const aborted = whenAborted(controller.signal);
+  const reason = new ConnectError("over", Code.Canceled);
+  controller.abort(reason);
+  await expect(aborted).rejects.toBe(reason);
+  await expect(whenAborted(controller.signal)).rejects.toBe(reason);
+});
