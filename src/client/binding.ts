@@ -6,7 +6,7 @@ import { encodeText } from "../codec/text.ts";
 import type { Match, Route } from "../route/route.ts";
 import { findField } from "../schema/lookup.ts";
 import type { Field, Message } from "../schema/model.ts";
-import { hasTextForm } from "../schema/text-form.ts";
+import { hasTextForm, specialOf } from "../schema/special.ts";
 import type { ClientOptions } from "./exchange.ts";
 import { decodePercent, type Parameter, parseQuery } from "./query.ts";
 
@@ -79,17 +79,11 @@ function resolve(message: Message, name: string, maxDepth: number): readonly Fie
   return path;
 }
 
-/** Messages whose JSON is not that of their fields, and which no set of leaves can stand for. */
+/** Messages that no set of leaves can stand for. */
 function isDynamic({ message }: Field): boolean {
-  return message !== undefined && DYNAMIC.has(message.name);
+  const special = message && specialOf(message);
+  return special === "any" || special === "struct" || special === "value" || special === "list";
 }
-
-const DYNAMIC: ReadonlySet<string> = new Set([
-  "google.protobuf.Any",
-  "google.protobuf.Struct",
-  "google.protobuf.Value",
-  "google.protobuf.ListValue",
-]);
 
 function unsuited(name: string, field: Field): ConnectError {
   const kind = field.map ? "a map" : field.repeated ? "a list of messages" : `a ${field.message?.name}`;

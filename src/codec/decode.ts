@@ -1,5 +1,6 @@
 /** Wire to JSON: the messages, lists, maps and Any of ProtoJSON. Fields are written in order of their numbers. */
 import type { Field, Message } from "../schema/model.ts";
+import { type Special, specialOf } from "../schema/special.ts";
 import type { Codec, CodecContext } from "./codec.ts";
 import { readEntries } from "./decode-map.ts";
 import { isText, isUnknownEnum, readNext, readString, writeNumeric, writeScalar, writeText } from "./decode-scalar.ts";
@@ -9,7 +10,6 @@ import { Decoding } from "./decoding.ts";
 import { quote } from "./error.ts";
 import { formatKey } from "./json-writer.ts";
 import { type Slot, slotsOf } from "./slot.ts";
-import { type Special, specialOf } from "./special.ts";
 import { indexRecords, NO_SPANS, type Spans } from "./wire-index.ts";
 
 const TYPE_KEY = formatKey("@type");

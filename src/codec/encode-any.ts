@@ -1,8 +1,8 @@
 /** google.protobuf.Any: `{"@type": url, …the message…}` → type_url = 1, value = 2. */
 import type { Message } from "../schema/model.ts";
+import { specialOf } from "../schema/special.ts";
 import type { EncodeJob, Place } from "./encode-job.ts";
 import { quote, shorten } from "./error.ts";
-import { specialOf } from "./special.ts";
 import { WireType } from "./wire-writer.ts";
 
 /**

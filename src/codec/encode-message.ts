@@ -1,5 +1,6 @@
 /** JSON → the records of a message: objects, fields, lists, maps, and what is bound beside them. */
 import { type Field, type Message, Type } from "../schema/model.ts";
+import { type Special, specialOf } from "../schema/special.ts";
 import { encodeAny } from "./encode-any.ts";
 import { claimBound, writeBound } from "./encode-bound.ts";
 import { type EncodeJob, joinPath, type Place } from "./encode-job.ts";
@@ -10,7 +11,7 @@ import { fieldsByKey } from "./field-key.ts";
 import { OneofClaims } from "./oneof-claims.ts";
 import { writeMessageRecord } from "./record.ts";
 import { scalarOf, typeName } from "./scalar.ts";
-import { type Special, specialOf, wrapped, writeTextContent } from "./special.ts";
+import { wrapped, writeTextContent } from "./text-content.ts";
 import { WireType } from "./wire-writer.ts";
 
 /** Writes the content of a message from the JSON value that follows. */

@@ -1,21 +1,12 @@
 /** Fields from text that is not JSON: what stands in a path or a query. */
 import type { ConnectError } from "@connectrpc/connect";
 import type { Field } from "../schema/model.ts";
+import { hasTextForm, specialOf } from "../schema/special.ts";
 import { fieldError, quote } from "./error.ts";
 import { writeMessageRecord } from "./record.ts";
 import { scalarOf, typeName, writeScalarText } from "./scalar.ts";
-import { specialOf, wrapped, writeTextContent } from "./special.ts";
+import { wrapped, writeTextContent } from "./text-content.ts";
 import { WireWriter } from "./wire-writer.ts";
-
-/**
- * Whether one text can stand for a value of the field, or for an element of it: scalars, enums, wrappers, Timestamp,
- * Duration and FieldMask. Not for maps and other messages.
- */
-export function hasTextForm(field: Field): boolean {
-  if (field.map) return false;
-  const special = field.message && specialOf(field.message);
-  return field.message === undefined || special === "wrapper" || special === "text";
-}
 
 /**
  * The whole record, tag and value, for a text of a path or query. For a repeated field: of one element, not packed.

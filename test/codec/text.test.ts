@@ -1,6 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
-import { encodeText, hasTextForm } from "../../src/codec/text.ts";
+import { encodeText } from "../../src/codec/text.ts";
+import { hasTextForm } from "../../src/schema/special.ts";
 import { messageOf } from "../proto.ts";
 import { errorOf, fieldOf, schema, shown, shownJson } from "./kinds.ts";
 

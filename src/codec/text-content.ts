@@ -1,36 +1,7 @@
-/**
- * The well-known types whose JSON is not an object of their fields (ProtoJSON), and the content of those that are a
- * text in JSON. google.protobuf.Empty is an ordinary message without fields.
- */
+/** The content of well-known types that are one text in JSON: Timestamp, Duration, FieldMask; and what a wrapper wraps. */
 import type { Field, Message } from "../schema/model.ts";
 import { parseDuration, parseTimestamp, type Time } from "./time.ts";
 import { WireType, type WireWriter } from "./wire-writer.ts";
-
-export type Special = "wrapper" | "text" | "struct" | "value" | "list" | "any";
-
-const specials: ReadonlyMap<string, Special> = new Map([
-  ["google.protobuf.DoubleValue", "wrapper"],
-  ["google.protobuf.FloatValue", "wrapper"],
-  ["google.protobuf.Int64Value", "wrapper"],
-  ["google.protobuf.UInt64Value", "wrapper"],
-  ["google.protobuf.Int32Value", "wrapper"],
-  ["google.protobuf.UInt32Value", "wrapper"],
-  ["google.protobuf.BoolValue", "wrapper"],
-  ["google.protobuf.StringValue", "wrapper"],
-  ["google.protobuf.BytesValue", "wrapper"],
-  ["google.protobuf.Timestamp", "text"],
-  ["google.protobuf.Duration", "text"],
-  ["google.protobuf.FieldMask", "text"],
-  ["google.protobuf.Struct", "struct"],
-  ["google.protobuf.Value", "value"],
-  ["google.protobuf.ListValue", "list"],
-  ["google.protobuf.Any", "any"],
-]);
-
-/** How the message is written in JSON, or undefined when it is an object of its fields. */
-export function specialOf(message: Message): Special | undefined {
-  return specials.get(message.name);
-}
 
 /** The field `value` of a wrapper. */
 export function wrapped(wrapper: Message): Field {
