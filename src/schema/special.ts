@@ -1,5 +1,5 @@
 /** Messages that ProtoJSON treats in a way of their own, and what follows for callers: which fields one text can stand for. */
-import { type Field, type Message, Type } from "./model.ts";
+import type { Field, Message } from "./model.ts";
 
 export type Special = "wrapper" | "text" | "struct" | "value" | "list" | "any";
 
@@ -35,5 +35,5 @@ export function hasTextForm(field: Field): boolean {
   if (field.map) return false;
   if (!field.message) return true;
   const special = specialOf(field.message);
-  return field.type === Type.MESSAGE && (special === "wrapper" || special === "text");
+  return special === "wrapper" || special === "text";
 }
