@@ -21,8 +21,16 @@ export interface Command {
 
 /** Runs a script of the checkout with this Node, in the checkout's root. */
 export function runCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
-  const child = spawn(process.execPath, args, { cwd: ROOT, detached: true, env: { ...process.env, ...env } });
-  return new Group(child);
+  return run(process.execPath, args, env);
+}
+
+/** Runs a line of sh in the checkout's root. `$0` is this Node. */
+export function runShell(line: string, env: Readonly<Record<string, string>> = {}): Command {
+  return run("sh", ["-c", line, process.execPath], env);
+}
+
+function run(program: string, args: readonly string[], env: Readonly<Record<string, string>>): Command {
+  return new Group(spawn(program, args, { cwd: ROOT, detached: true, env: { ...process.env, ...env } }));
 }
 
 class Group implements Command {

@@ -9,7 +9,7 @@ import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compileProtos } from "../../src/node/protos.ts";
-import { type Command, runCommand } from "../process.ts";
+import { type Command, runCommand, runShell } from "../process.ts";
 
 const ANY_PORTS = ["--port", "0", "--backend-port", "0", "--h2c-port", "0"];
 const start = (args: readonly string[]) => runCommand(["bin/run.js", "examples/library/start.ts", ...args]);
@@ -87,6 +87,18 @@ describe("npm start", () => {
     await command.ended;
     await command.groupGone();
   });
+});
+
+test("npm start ends when the shell that npm put in between is ended alone", { timeout: 30_000 }, async () => {
+  const line = `"$0" bin/run.js examples/library/start.ts ${ANY_PORTS.join(" ")}; exit $?`;
+  const command = runShell(line, { npm_lifecycle_event: "start" });
+  try {
+    await command.waitFor(/Ctrl-C ends both\.\n/);
+    command.signal("SIGTERM");
+    await command.groupGone();
+  } finally {
+    command.kill();
+  }
 });
 
 test.each(["port", "backend-port", "h2c-port"])("--%s is taken", { timeout: 30_000 }, async (flag) => {
