@@ -4,7 +4,16 @@ import type { ClientOptions, MethodCodecs } from "./client/exchange.ts";
 import type { RestErrorOptions } from "./client/rest-error.ts";
 import type { Codec, CodecContext } from "./codec/codec.ts";
 import { compileCodec } from "./codec/compile.ts";
-import { type Backend, backendOf, type Config, formatFault, type GatewayOptions, listsService, misconfigured, readConfig } from "./config.ts";
+import {
+  type Backend,
+  backendOf,
+  type Config,
+  formatFault,
+  type GatewayOptions,
+  listsService,
+  misconfigured,
+  readConfig,
+} from "./config.ts";
 import type { Router } from "./route/route.ts";
 import { createRouter } from "./route/router.ts";
 import { compileRules } from "./route/rule.ts";
@@ -95,7 +104,12 @@ function requireBackend(config: Config, { name }: Service): Required<Backend> {
 
 function createUpstream(backend: Required<Backend>, config: Config): CallFn {
   const { url, fetch } = backend;
-  return createConnectUpstream({ url, fetch, readMaxBytes: config.upstreamReadMaxBytes, connectGet: config.connectGet });
+  return createConnectUpstream({
+    url,
+    fetch,
+    readMaxBytes: config.upstreamReadMaxBytes,
+    connectGet: config.connectGet,
+  });
 }
 
 function onion(policies: readonly Policy[], upstream: CallFn): CallFn {
@@ -103,7 +117,12 @@ function onion(policies: readonly Policy[], upstream: CallFn): CallFn {
 }
 
 /** Codecs are compiled when a call first needs them. */
-function planMethod(method: Method, codecs: (message: Message) => Codec, call: CallFn, passthrough: boolean): MethodPlan {
+function planMethod(
+  method: Method,
+  codecs: (message: Message) => Codec,
+  call: CallFn,
+  passthrough: boolean,
+): MethodPlan {
   return {
     method,
     call,
@@ -121,14 +140,7 @@ function planMethod(method: Method, codecs: (message: Message) => Codec, call: C
 
 function createCodecs(schema: Schema, config: Config): (message: Message) => Codec {
   const context: CodecContext = { registry: schema, options: config };
-  const compiled = new WeakMap<Message, Codec>();
-  return (message) => {
-    const known = compiled.get(message);
-    if (known) return known;
-    const codec = compileCodec(message, context);
-    compiled.set(message, codec);
-    return codec;
-  };
+  return (message) => compileCodec(message, context);
 }
 
 function builtin(schema: Schema, name: string): Message {

@@ -9,8 +9,9 @@ export interface MessageReader {
 }
 
 export function createMessageReader(): MessageReader {
-  const messages = new Map<DescMessage, Message>();
-  const enums = new Map<DescEnum, Enum>();
+  // Weak: a reader may outlive the descriptors that it was asked for.
+  const messages = new WeakMap<DescMessage, Message>();
+  const enums = new WeakMap<DescEnum, Enum>();
 
   function read(desc: DescMessage): Message {
     const known = messages.get(desc);
