@@ -112,7 +112,8 @@ function parseField(definition: string, number: number, messages: ReadonlyMap<st
   if (label === "map") {
     const entry = { ...common, repeated: false };
     const key: Field = { ...entry, name: "key", jsonName: "key", number: 1, type: Type.STRING, presence: false };
-    const mapped: Field = { ...entry, name: "value", jsonName: "value", number: 2, presence: false, ...value };
+    const presence = value.message !== undefined;
+    const mapped: Field = { ...entry, name: "value", jsonName: "value", number: 2, presence, ...value };
     return { ...common, type: Type.MESSAGE, repeated: false, presence: false, map: { key, value: mapped } };
   }
   const repeated = label === "repeated";
