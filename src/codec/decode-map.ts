@@ -1,8 +1,9 @@
 /** Maps: from wire to the entries that count. */
 
 import { type Field, Type } from "../schema/model.ts";
-import { isUnknownEnum, readNumeric, readString } from "./decode-scalar.ts";
+import { readNumeric, readString } from "./decode-scalar.ts";
 import type { Decoding } from "./decoding.ts";
+import { isUnknownEnum } from "./enum-name.ts";
 import { entrySlotsOf } from "./slot.ts";
 import { indexRecords, NO_SPANS, type Spans } from "./wire-index.ts";
 
@@ -20,7 +21,7 @@ export function readEntries(
   for (let i = 0; i < spans.length; i += 2) {
     const records = indexRecords(run, slots, spans.slice(i, i + 2));
     const valueSpans = records.get(value.number) ?? NO_SPANS;
-    if (value.enum && valueSpans.length > 0 && isUnknownEnum(value, readNumeric(run, value, valueSpans))) continue;
+    if (value.enum && isUnknownEnum(value, Number(readNumeric(run, value, valueSpans)))) continue;
     run.enter(key);
     entries.set(readKey(run, key, records.get(key.number) ?? NO_SPANS), valueSpans);
     run.leave();

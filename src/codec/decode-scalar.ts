@@ -101,11 +101,6 @@ export function readString(run: Decoding, field: Field, spans: Spans): string {
   }
 }
 
-/** True for the number of a closed enum that no value has: an unknown field. */
-export function isUnknownEnum(field: Field, value: Numeric): boolean {
-  return field.enum?.closed === true && enumName(field.enum, Number(value)) === undefined;
-}
-
 function formatNumeric(run: Decoding, field: Field, value: Numeric): string {
   if (typeof value === "bigint") return `"${value}"`;
   if (typeof value === "boolean") return String(value);

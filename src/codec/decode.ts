@@ -3,10 +3,11 @@ import type { Field, Message } from "../schema/model.ts";
 import { type Special, specialOf } from "../schema/special.ts";
 import type { Codec, CodecContext } from "./codec.ts";
 import { readEntries } from "./decode-map.ts";
-import { isText, isUnknownEnum, readNext, readString, writeNumeric, writeScalar, writeText } from "./decode-scalar.ts";
+import { isText, readNext, readString, writeNumeric, writeScalar, writeText } from "./decode-scalar.ts";
 import { writeListValue, writeStruct, writeValue } from "./decode-struct.ts";
 import { writeTextMessage, writeWrapper } from "./decode-wkt.ts";
 import { Decoding } from "./decoding.ts";
+import { isUnknownEnum } from "./enum-name.ts";
 import { quote } from "./error.ts";
 import { formatKey } from "./json-writer.ts";
 import { type Slot, slotsOf } from "./slot.ts";
@@ -118,7 +119,7 @@ function writeNumerics(run: Decoding, field: Field, start: number, end: number):
   run.reader.seek(start, end);
   while (!run.reader.done) {
     const value = readNext(run, field);
-    if (isUnknownEnum(field, value)) continue;
+    if (isUnknownEnum(field, Number(value))) continue;
     run.writer.element();
     writeNumeric(run, field, value);
   }

@@ -1,5 +1,5 @@
-/** Names of enum values by their numbers. */
-import type { Enum } from "../schema/model.ts";
+/** Enum values by their numbers. */
+import type { Enum, Field } from "../schema/model.ts";
 
 const enumNames = new WeakMap<Enum, ReadonlyMap<number, string>>();
 
@@ -12,4 +12,9 @@ export function enumName(enumeration: Enum, number: number): string | undefined 
     enumNames.set(enumeration, names);
   }
   return names.get(number);
+}
+
+/** True for a number of a closed enum that no value has: as if the record were an unknown field. */
+export function isUnknownEnum(field: Field, number: number): boolean {
+  return field.enum?.closed === true && enumName(field.enum, number) === undefined;
 }

@@ -1,7 +1,7 @@
 /** What a message's wire holds, field by field: one pass over its records, whatever their order. */
 import type { Oneof } from "../schema/model.ts";
 import type { Decoding } from "./decoding.ts";
-import { enumName } from "./enum-name.ts";
+import { isUnknownEnum } from "./enum-name.ts";
 import type { Slot, Slots } from "./slot.ts";
 import { WireType } from "./wire-writer.ts";
 
@@ -36,8 +36,8 @@ export function indexRecords(run: Decoding, slots: Slots, content: Spans): Recor
       const slot = slots.get(number);
       if (!slot || !accepts(slot, tag & 7)) continue;
       const { contentStart: start, contentEnd: end } = reader;
-      const { oneof, enum: enumeration } = slot.field;
-      if (slot.skipsUnknown && enumeration && enumName(enumeration, reader.int32At(start)) === undefined) continue;
+      if (slot.skipsUnknown && isUnknownEnum(slot.field, reader.int32At(start))) continue;
+      const { oneof } = slot.field;
       if (oneof) {
         const before = members.get(oneof);
         if (before !== undefined && before !== number) records.delete(before);
