@@ -8,7 +8,8 @@ import type { Answer } from "./socket.ts";
 /** @param cut the case itself broke the connection off, so the answer need not end. */
 export function checkHttp(expect: ExpectHttp, answer: Answer, cut: boolean): string[] {
   const failures = [...checkStatus(expect, answer), ...checkHeaders(expect, answer)];
-  if (!cut && answer.status !== 0) {
+  if (answer.late && !cut) failures.push("the answer had not ended in time");
+  else if (!cut && answer.status !== 0) {
     if (expect.aborted && answer.clean) failures.push("aborted: the transfer ended cleanly");
     if (!expect.aborted && !answer.clean) failures.push("the transfer did not end cleanly");
   }

@@ -43,8 +43,16 @@ it("tells a broken transfer, and keeps what came", async () => {
   const short = await answerOf("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", "end");
   const reset = await answerOf("HTTP/1.1 200 OK\r\n\r\nab", "reset");
   for (const answer of [unfinished, short, reset]) {
-    expect({ body: answer.body.toString(), clean: answer.clean }).toEqual({ body: "ab", clean: false });
+    expect({ body: answer.body.toString(), clean: answer.clean, late: answer.late }).toEqual({
+      body: "ab",
+      clean: false,
+      late: false,
+    });
   }
+});
+
+it("tells a transfer that goes on from one that broke", async () => {
+  expect(await answerOf(`${CHUNKED}2\r\nab\r\n`, "open")).toMatchObject({ clean: false, late: true });
 });
 
 it("tells that no answer came", async () => {

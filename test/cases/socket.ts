@@ -18,6 +18,8 @@ export interface Answer {
   readonly body: Buffer;
   /** The body ended as its framing says. */
   readonly clean: boolean;
+  /** It had not ended in time, and was not broken off. */
+  readonly late: boolean;
 }
 
 export interface Exchanging {
@@ -25,6 +27,8 @@ export interface Exchanging {
   /** Breaks the connection off, with a reset. */
   cancel(): void;
 }
+
+const NO_ANSWER = { status: 0, headers: [], body: Buffer.alloc(0), clean: false } as const;
 
 /** @param onBody sees the whole body each time that more of it has come. */
 export function exchange(
@@ -38,13 +42,13 @@ export function exchange(
   const answer = new Promise<Answer>((resolve) => {
     let ended = false;
     /** @param eof no more will come, and the other side said so. */
-    const settle = (eof: boolean): void => {
+    const settle = (eof: boolean, late = false): void => {
       clearTimeout(timer);
       socket.destroy();
       const parsed = parseAnswer(received, outgoing.method, eof);
-      resolve(parsed?.answer ?? { status: 0, headers: [], body: Buffer.alloc(0), clean: false });
+      resolve({ ...(parsed?.answer ?? NO_ANSWER), late });
     };
-    const timer = setTimeout(() => settle(false), timeoutMs);
+    const timer = setTimeout(() => settle(false, true), timeoutMs);
     socket.on("data", (data) => {
       received = Buffer.concat([received, data]);
       const parsed = parseAnswer(received, outgoing.method, false);
@@ -84,7 +88,7 @@ function parseAnswer(
   bytes: Buffer,
   method: string,
   closed: boolean,
-): { readonly answer: Answer; readonly done: boolean } | undefined {
+): { readonly answer: Omit<Answer, "late">; readonly done: boolean } | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end < 0) return undefined;
   const [first = "", ...lines] = bytes.toString("latin1", 0, end).split("\r\n");

@@ -43,12 +43,16 @@ export async function startWorkerd(
     stdio: ["ignore", "ignore", "pipe", "pipe"],
   });
   const exited = once(child, "exit");
+  const kill = (): boolean => child.kill("SIGKILL");
+  process.once("exit", kill);
   let log = "";
   child.stderr?.on("data", (text) => {
     log += text;
   });
   const stop = async (): Promise<void> => {
-    child.kill();
+    // Not SIGTERM: workerd would wait for calls that hang, as those of some cases do.
+    process.off("exit", kill);
+    kill();
     await exited;
     await rm(folder, { recursive: true, force: true });
   };
