@@ -16,8 +16,11 @@ export type { Call, CallFn, FetchFn, HttpFilter, Policy, Reply } from "./call.ts
 export type { Backend, GatewayOptions } from "./config.ts";
 
 export interface Gateway {
-  /** Answers one request. Never rejects: every failure is an answer in the caller's dialect. */
-  fetch(request: Request): Promise<Response>;
+  /**
+   * Answers one request. Never rejects: every failure is an answer in the caller's dialect. It takes what a Worker's
+   * handler is given, so that a gateway can be the default export of one; only the request is looked at.
+   */
+  fetch(request: Request, env?: unknown, ctx?: unknown): Promise<Response>;
 }
 
 /**

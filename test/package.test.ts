@@ -1,0 +1,100 @@
+/** What `npm pack` would publish, as somebody who installs it meets it. */
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { packPackage } from "./packed.ts";
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+/** Installing takes as long as the registry does. */
+const INSTALL_MS = 180_000;
+
+/** Uses both entries for something that only works when they do. */
+const USER = `import { create, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema, DurationSchema } from "@bufbuild/protobuf/wkt";
+import { createGateway, type Gateway } from "isthmus";
+import { createCodec } from "isthmus/codec";
+
+const codec = createCodec(DurationSchema);
+console.log(new TextDecoder().decode(codec.decode(codec.encode(new TextEncoder().encode('"1.5s"')))));
+
+const text = { name: "text", number: 1, type: 9, label: 1, jsonName: "text" } as const;
+const file = {
+  name: "echo.proto", package: "echo", syntax: "proto3", messageType: [{ name: "Text", field: [text] }],
+  service: [{ name: "Echo", method: [{ name: "Say", inputType: ".echo.Text", outputType: ".echo.Text" }] }],
+};
+const schema = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [file] }));
+const gateway: Gateway = createGateway({
+  schema,
+  rpc: "all",
+  backends: {
+    "*": { url: "http://backend.example", fetch: async (_input, init) =>
+      new Response(init?.body ?? null, { headers: { "content-type": "application/proto" } }) },
+  },
+});
+const response = await gateway.fetch(new Request("http://gateway/echo.Echo/Say", {
+  method: "POST", body: '{"text":"hi"}', headers: { "content-type": "application/json" },
+}));
+console.log(response.status, await response.text());
+`;
+
+describe("the package", () => {
+  let folder = "";
+  let files: readonly string[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "isthmus-package-"));
+    const packed = await packPackage(folder);
+    files = packed.files;
+    await writeFile(join(folder, "package.json"), '{"private":true,"type":"module"}');
+    const options = ["--no-audit", "--no-fund", "--prefer-offline"];
+    await run("npm", ["install", ...options, packed.tarball], { cwd: folder });
+  }, INSTALL_MS);
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it("holds what is needed and no more", () => {
+    for (const path of [
+      "dist/gateway.js",
+      "dist/gateway.d.ts",
+      "dist/codec-api.js",
+      "dist/worker.js",
+      "README.md",
+      "LICENSE",
+    ]) {
+      expect(files).toContain(path);
+    }
+    const wanted = /^(dist\/|bin\/|proto\/google\/|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$)/;
+    expect(files.filter((path) => !wanted.test(path))).toEqual([]);
+    expect(files.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
+  });
+
+  it("has both entries, for plain Node", async () => {
+    await writeFile(join(folder, "user.mts"), USER);
+    await compile(folder, "bundler", "esnext");
+    const { stdout } = await run(process.execPath, ["user.mjs"], { cwd: folder });
+    expect(stdout).toBe('"1.500s"\n200 {"text":"hi"}\n');
+  });
+
+  it("has types for node16 resolution", async () => {
+    await writeFile(join(folder, "user.mts"), USER);
+    await expect(compile(folder, "node16", "node16")).resolves.toBeDefined();
+  });
+
+  it("has the command", async () => {
+    expect(await readdir(join(folder, "node_modules/.bin"))).toContain("isthmus");
+    const { stdout } = await run("npx", ["isthmus", "--help"], { cwd: folder });
+    expect(stdout).toContain("routes");
+  });
+});
+
+function compile(folder: string, moduleResolution: string, module: string) {
+  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  const options = ["--strict", "--target", "es2024", "--lib", "es2024,dom,dom.iterable", "--types", ""];
+  const resolution = ["--module", module, "--moduleResolution", moduleResolution];
+  return run(process.execPath, [tsc, ...options, ...resolution, "user.mts"], { cwd: folder });
+}
