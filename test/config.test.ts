@@ -1,0 +1,141 @@
+import { Code } from "@connectrpc/connect";
+import { expect, test } from "vitest";
+import { backendOf, formatFault, type GatewayOptions, listsService, PLAIN_OPTIONS, readConfig } from "../src/config.ts";
+import { failure } from "./failure.ts";
+
+const REQUIRED: GatewayOptions = { schema: new Uint8Array(0), backends: { "*": { url: "http://backend.example" } } };
+
+/** Options as somebody without types may give them. */
+function read(options: Readonly<Record<string, unknown>>) {
+  return readConfig({ ...REQUIRED, ...options } as GatewayOptions);
+}
+
+test("the defaults", () => {
+  const { warn, backends, schema, ...rest } = readConfig(REQUIRED);
+  expect(rest).toEqual({
+    services: undefined,
+    rpc: "annotated",
+    onFault: "throw",
+    unknownFields: "error",
+    unknownQuery: "error",
+    skippedQuery: new Set(),
+    emitDefaults: false,
+    useProtoFieldName: false,
+    enumAsInteger: false,
+    updateMask: true,
+    maxDepth: 100,
+    readMaxBytes: 4_194_304,
+    upstreamReadMaxBytes: 4_194_304,
+    timeoutMs: undefined,
+    connectGet: false,
+    allowHeaders: undefined,
+    denyHeaders: new Set(),
+    metadataPrefix: undefined,
+    clientIpHeader: undefined,
+    challenge: "Bearer",
+    policies: [],
+    filters: [],
+  });
+  expect([...backends.keys()]).toEqual(["*"]);
+});
+
+test("what follows from another option", () => {
+  expect(read({ readMaxBytes: 7 }).upstreamReadMaxBytes).toBe(7);
+  expect(read({ readMaxBytes: 7, upstreamReadMaxBytes: 8 }).upstreamReadMaxBytes).toBe(8);
+  expect(read({ ignoredQuery: ["a"], systemParams: ["$alt", "a"] }).skippedQuery).toEqual(new Set(["a", "$alt"]));
+  expect(read({ allowHeaders: ["X-A"] }).allowHeaders).toEqual(new Set(["x-a"]));
+  expect(read({ denyHeaders: ["X-A"] }).denyHeaders).toEqual(new Set(["x-a"]));
+  expect(read({ metadataPrefix: "Grpc-Metadata-" }).metadataPrefix).toBe("grpc-metadata-");
+  expect(read({ schema: new ArrayBuffer(3) }).schema).toEqual(new Uint8Array(3));
+});
+
+/** For each kind of option, values that it cannot have. */
+const WRONG = {
+  flag: ["true", 1, null],
+  count: [0, -1, 1.5, "5", Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, null],
+  text: ["", 5, null, "two\r\nlines", " padded ", "caf\u00e9"],
+  list: ["a,b", [1], {}, null],
+  choice: ["nonsense", true, null],
+};
+for (const [option, kind] of Object.entries(PLAIN_OPTIONS)) {
+  const values: readonly unknown[] = WRONG[typeof kind === "string" ? kind : "choice"];
+  test.each(values.map((value) => [value]))(`${option} cannot be %j`, (value) => {
+    expect(() => read({ [option]: value })).toThrow(failure(Code.InvalidArgument, option));
+  });
+  test(`${option} may be undefined`, () => {
+    expect(JSON.stringify(read({ [option]: undefined }))).toBe(JSON.stringify(read({})));
+  });
+}
+
+test.each(["emitDefault", "Services", "constructor", "__proto__x", "toString"])("%s is no option", (option) => {
+  expect(() => read({ [option]: 1 })).toThrow(failure(Code.InvalidArgument, option, "no such option"));
+});
+
+test.each([undefined, null, "text", []])("the schema cannot be %j", (schema) => {
+  expect(() => read({ schema })).toThrow(failure(Code.InvalidArgument, "schema"));
+});
+
+test.each<[unknown, string]>([
+  [undefined, "backends"],
+  [{}, "backends"],
+  [{ "*": null }, 'backends["*"]'],
+  [{ "*": "http://a.example" }, 'backends["*"]'],
+  [{ "*": {} }, 'backends["*"]'],
+  [{ "a.B": { url: "a.example" } }, 'backends["a.B"]'],
+  [{ "*": { url: "ftp://a.example" } }, "ftp"],
+  [{ "*": { url: "http://a.example/?x=1" } }, "x=1"],
+  [{ "*": { url: "http://a.example/#x" } }, "#x"],
+  [{ "*": { url: "http://a.example", protocol: "soap" } }, "soap"],
+  [{ "*": { url: "http://a.example", timeout: 5 } }, "timeout"],
+])("the backends cannot be %j", (backends, mention) => {
+  expect(() => read({ backends })).toThrow(failure(Code.InvalidArgument, mention));
+});
+
+test.each([
+  ["http://a.example", "http://a.example"],
+  ["http://a.example/", "http://a.example"],
+  ["https://a.example:8443/some/prefix//", "https://a.example:8443/some/prefix"],
+])("%s is called at %s", (url, called) => {
+  expect(read({ backends: { "*": { url } } }).backends.get("*")?.url).toBe(called);
+});
+
+test.each([
+  ["acme.shop.v1.Orders", "exact"],
+  ["acme.shop.v1.Items", "shop"],
+  ["acme.shop.v1.deep.Items", "shop"],
+  ["acme.other.Items", "acme"],
+  ["acmeother.Items", "any"],
+  ["Items", "any"],
+])("%s is at %s: the most specific entry counts", (service, host) => {
+  const names = { "acme.shop.v1.Orders": "exact", "acme.shop.v1.*": "shop", "acme.*": "acme", "*": "any" };
+  const backends = Object.fromEntries(Object.entries(names).map(([name, host]) => [name, { url: `http://${host}` }]));
+  expect(backendOf(read({ backends }), service)?.url).toBe(`http://${host}`);
+});
+
+test("without an entry that fits there is no backend", () => {
+  expect(backendOf(read({ backends: { "acme.*": { url: "http://a" } } }), "other.Items")).toBeUndefined();
+});
+
+test.each([
+  [["acme.v1.Shop"], "acme.v1.Shop", true],
+  [["acme.v1.Shop"], "acme.v1.Shops", false],
+  [["acme.v1.*"], "acme.v1.Shop", true],
+  [["acme.*"], "acme.v1.Shop", true],
+  [["acme.*"], "acmeother.Shop", false],
+  [["*"], "acme.v1.Shop", true],
+  [[], "acme.v1.Shop", false],
+])("%j lists %s: %j", (services, service, listed) => {
+  expect(listsService(services, service)).toBe(listed);
+});
+
+test("a fault is one line that says what and where", () => {
+  const fault = {
+    file: "a.proto",
+    method: "a.B.C",
+    template: "/v1/{x",
+    message: "unclosed",
+    severity: "error",
+  } as const;
+  expect(formatFault(fault)).toBe('a.proto: a.B.C "/v1/{x": unclosed');
+  expect(formatFault({ ...fault, line: 7, column: 5 })).toBe('a.proto:7: a.B.C "/v1/{x" at column 5: unclosed');
+});
