@@ -1,80 +1,16 @@
-/** Options of a gateway: documented and partial outside, complete inside, every default in one place, checked once. */
+/** Options of a gateway, complete: every default in one place, presets resolved, all of it checked once. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { HttpFilter, Policy } from "./call.ts";
-import type { Fault } from "./route/route.ts";
-
-export interface GatewayOptions {
-  /** Bytes of a google.protobuf.FileDescriptorSet with its imports (`buf build -o set.binpb`). */
-  readonly schema: Uint8Array | ArrayBuffer;
-  /** Where the services are: full name, `pkg.*` or `*` → backend. The most specific entry counts. */
-  readonly backends: Readonly<Record<string, Backend>>;
-  /** Services that are reachable: full names or `pkg.*`. Default: those of the files named in the set, never of imports. */
-  readonly services?: readonly string[];
-  /** Which methods RPC callers reach: those with an http rule, all, or none. Default "annotated". */
-  readonly rpc?: "annotated" | "all" | "none";
-  /** Faults in http rules: refuse to start, or warn and leave the binding out. Default "throw". */
-  readonly onFault?: "throw" | "skip";
-  /** Told once at start: faults that were skipped, warnings, services left out. Default: console.warn. */
-  readonly warn?: (message: string) => void;
-
-  /** A JSON key or enum name that the schema does not have: refuse or skip. Default "error". */
-  readonly unknownFields?: "error" | "ignore";
-  /** A query parameter that names no field, or one that the path or body holds: refuse or skip. Default "error". */
-  readonly unknownQuery?: "error" | "ignore";
-  /** Query parameters that are meant for somebody else and skipped. Default none. */
-  readonly ignoredQuery?: readonly string[];
-  /** System parameters such as `$alt`, `key`: skipped. Default none. */
-  readonly systemParams?: readonly string[];
-  /** Write fields without presence although they are zero. Default false. */
-  readonly emitDefaults?: boolean;
-  /** Write names as in the .proto file. Default false: lowerCamelCase. */
-  readonly useProtoFieldName?: boolean;
-  /** Write enums as numbers. Default false: names. */
-  readonly enumAsInteger?: boolean;
-  /** PATCH: fill the request's one FieldMask from the keys of the body. Default true. */
-  readonly updateMask?: boolean;
-  /** Levels of nesting in any message. Default 100. */
-  readonly maxDepth?: number;
-
-  /** Bytes of one request message. Default 4 MiB. Bodies that pass through are not bounded. */
-  readonly readMaxBytes?: number;
-  /** Bytes of one response message. Default: readMaxBytes. */
-  readonly upstreamReadMaxBytes?: number;
-  /** Longest time for a call in milliseconds; a shorter one of the caller counts. Default none. */
-  readonly timeoutMs?: number;
-  /** Call methods without side effects by Connect GET. Default false. */
-  readonly connectGet?: boolean;
-
-  /** Only these request headers become metadata. Default: all that are not reserved. */
-  readonly allowHeaders?: readonly string[];
-  /** These request headers never become metadata. Default none. */
-  readonly denyHeaders?: readonly string[];
-  /** Request headers with this prefix become metadata without it (`Grpc-Metadata-`). Default none. */
-  readonly metadataPrefix?: string;
-  /** Header that holds the caller's address; it is appended to x-forwarded-for. Default none: anyone can send it. */
-  readonly clientIpHeader?: string;
-  /** WWW-Authenticate of a 401. Default "Bearer". */
-  readonly challenge?: string;
-
-  /** The inner onion, outermost first. Default none. */
-  readonly policies?: readonly Policy[];
-  /** The outer onion, outermost first. Default none. */
-  readonly filters?: readonly HttpFilter[];
-}
-
-export interface Backend {
-  /** http or https; a path prefix is kept. */
-  readonly url: string;
-  /** Default "connect". */
-  readonly protocol?: "connect";
-  /** How to reach it. Default: the global fetch. A service binding's fetch, a test's own. */
-  readonly fetch?: typeof fetch;
-}
+import { type Backend, describeMismatch, type GatewayOptions, PLAIN_OPTIONS, PRESETS } from "./options.ts";
+import type { Fault } from "./schema/model.ts";
+import type { ServiceConfig } from "./schema/service-config.ts";
 
 /** GatewayOptions, complete. */
 export interface Config {
   readonly schema: Uint8Array;
   readonly backends: ReadonlyMap<string, Required<Backend>>;
+  readonly serviceConfig: ServiceConfig | undefined;
+  readonly serviceConfigMode: "replace" | "add";
   readonly services: readonly string[] | undefined;
   readonly rpc: "annotated" | "all" | "none";
   readonly onFault: "throw" | "skip";
@@ -101,50 +37,21 @@ export interface Config {
   readonly filters: readonly HttpFilter[];
 }
 
-/** Texts stand in headers, where a line break or a wide character would fail every call. */
-const HEADER_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-
-type Kind = "flag" | "count" | "text" | "list" | readonly string[];
-
-/**
- * Options that are plain values, and what they may be. By one rule each is also a variable of the Worker:
- * `emitDefaults` is `ISTHMUS_EMIT_DEFAULTS`.
- */
-export const PLAIN_OPTIONS = {
-  services: "list",
-  rpc: ["annotated", "all", "none"],
-  onFault: ["throw", "skip"],
-  unknownFields: ["error", "ignore"],
-  unknownQuery: ["error", "ignore"],
-  ignoredQuery: "list",
-  systemParams: "list",
-  emitDefaults: "flag",
-  useProtoFieldName: "flag",
-  enumAsInteger: "flag",
-  updateMask: "flag",
-  maxDepth: "count",
-  readMaxBytes: "count",
-  upstreamReadMaxBytes: "count",
-  timeoutMs: "count",
-  connectGet: "flag",
-  allowHeaders: "list",
-  denyHeaders: "list",
-  metadataPrefix: "text",
-  clientIpHeader: "text",
-  challenge: "text",
-} as const satisfies Partial<Record<keyof GatewayOptions, Kind>>;
-
-const OTHER_OPTIONS: readonly string[] = ["schema", "backends", "warn", "policies", "filters"];
+/** Besides the plain ones. */
+const OTHER_OPTIONS: readonly string[] = ["schema", "backends", "serviceConfig", "warn", "policies", "filters"];
 
 const DEFAULT_READ_MAX_BYTES = 4 * 1024 * 1024;
 
 /** @throws ConnectError invalid_argument naming the option that is unknown, missing or not what it may be. */
-export function readConfig(options: GatewayOptions): Config {
-  checkOptions(options);
+export function readConfig(given: GatewayOptions): Config {
+  checkOptions(given);
+  const options = resolvePreset(given);
   const readMaxBytes = options.readMaxBytes ?? DEFAULT_READ_MAX_BYTES;
   return {
     schema: options.schema instanceof ArrayBuffer ? new Uint8Array(options.schema) : options.schema,
     backends: readBackends(options.backends),
+    serviceConfig: options.serviceConfig,
+    serviceConfigMode: options.serviceConfigMode ?? "replace",
     services: options.services,
     rpc: options.rpc ?? "annotated",
     onFault: options.onFault ?? "throw",
@@ -195,12 +102,13 @@ export function misconfigured(message: string): ConnectError {
   return new ConnectError(message, Code.InvalidArgument);
 }
 
-/** One line: what, where. */
+/** One line: where, what, and what to do about it. */
 export function formatFault(fault: Fault): string {
   const line = fault.line === undefined ? "" : `:${fault.line}`;
   const column = fault.column === undefined ? "" : ` at column ${fault.column}`;
   const template = fault.template && ` "${fault.template}"${column}`;
-  return `${fault.file}${line}: ${fault.method}${template}: ${fault.message}`;
+  const fix = fault.fix === undefined ? "" : `; ${fault.fix}`;
+  return `${fault.file}${line}: ${fault.method}${template}: ${fault.message}${fix}`;
 }
 
 function checkOptions(options: GatewayOptions): void {
@@ -209,25 +117,17 @@ function checkOptions(options: GatewayOptions): void {
   }
   for (const [name, value] of Object.entries(options)) {
     if (OTHER_OPTIONS.includes(name) || value === undefined) continue;
-    const kind: Kind | undefined = Object.hasOwn(PLAIN_OPTIONS, name)
-      ? PLAIN_OPTIONS[name as keyof typeof PLAIN_OPTIONS]
-      : undefined;
-    if (!kind) throw misconfigured(`${name}: no such option`);
-    const wanted = describeMismatch(kind, value);
+    if (!Object.hasOwn(PLAIN_OPTIONS, name)) throw misconfigured(`${name}: no such option`);
+    const wanted = describeMismatch(PLAIN_OPTIONS[name as keyof typeof PLAIN_OPTIONS].kind, value);
     if (wanted) throw misconfigured(`${name}: ${JSON.stringify(value)} is not ${wanted}`);
   }
 }
 
-function describeMismatch(kind: Kind, value: unknown): string | undefined {
-  if (kind === "flag") return typeof value === "boolean" ? undefined : "true or false";
-  if (kind === "count") return Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "a positive whole number";
-  if (kind === "text") return typeof value === "string" && HEADER_TEXT.test(value) ? undefined : "a text for a header";
-  if (kind === "list") return isTextList(value) ? undefined : "a list of texts";
-  return kind.some((choice) => choice === value) ? undefined : `one of ${kind.join(", ")}`;
-}
-
-function isTextList(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
+/** What is given, and of the preset what is not. */
+function resolvePreset(given: GatewayOptions): GatewayOptions {
+  if (given.preset === undefined) return given;
+  const settled = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...given, ...PRESETS[given.preset], ...Object.fromEntries(settled) };
 }
 
 function readBackends(backends: GatewayOptions["backends"]): ReadonlyMap<string, Required<Backend>> {

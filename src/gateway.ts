@@ -6,14 +6,16 @@ import type { Exchange, FormatFailure } from "./client/exchange.ts";
 import { createRestExchange } from "./client/rest.ts";
 import { formatRestFailure } from "./client/rest-error.ts";
 import { splitTarget, type Target } from "./client/target.ts";
-import type { GatewayOptions } from "./config.ts";
+import type { GatewayOptions } from "./options.ts";
 import { compilePlan, type MethodPlan, type Plan } from "./plan.ts";
 import { parseTimeout, startDeadline, whenAborted } from "./protocol/deadline.ts";
 import { methodNotAllowed, refuse } from "./protocol/status.ts";
 import type { Match } from "./route/route.ts";
 
 export type { Call, CallFn, FetchFn, HttpFilter, Policy, Reply } from "./call.ts";
-export type { Backend, GatewayOptions } from "./config.ts";
+export type { Backend, GatewayOptions } from "./options.ts";
+export type { ServiceConfig, ServiceConfigRule } from "./schema/service-config.ts";
+export { readVariables } from "./variables.ts";
 
 export interface Gateway {
   /**

@@ -4,21 +4,14 @@ import type { ClientOptions, MethodCodecs } from "./client/exchange.ts";
 import type { RestErrorOptions } from "./client/rest-error.ts";
 import type { Codec, CodecContext } from "./codec/codec.ts";
 import { compileCodec } from "./codec/compile.ts";
-import {
-  type Backend,
-  backendOf,
-  type Config,
-  formatFault,
-  type GatewayOptions,
-  listsService,
-  misconfigured,
-  readConfig,
-} from "./config.ts";
+import { backendOf, type Config, formatFault, listsService, misconfigured, readConfig } from "./config.ts";
+import type { Backend, GatewayOptions } from "./options.ts";
 import type { Router } from "./route/route.ts";
 import { createRouter } from "./route/router.ts";
 import { compileRules } from "./route/rule.ts";
 import type { Message, Method, Schema, Service } from "./schema/model.ts";
 import { readSchema } from "./schema/read.ts";
+import { applyServiceConfig } from "./schema/service-config.ts";
 import { createConnectUpstream } from "./upstream/connect.ts";
 
 export interface Plan {
@@ -43,10 +36,11 @@ export interface MethodPlan {
 /** @throws ConnectError invalid_argument; see createGateway. */
 export function compilePlan(options: GatewayOptions): Plan {
   const config = readConfig(options);
-  const schema = readSchema(config.schema);
+  const { schema, faults: configFaults } = readConfiguredSchema(config);
   const services = reachableServices(schema, config);
   const names = new Set(services.map((service) => service.name));
-  const { routes, faults } = compileRules(schema, names);
+  const { routes, faults: ruleFaults } = compileRules(schema, names);
+  const faults = [...configFaults, ...ruleFaults];
   const errors = faults.filter((fault) => fault.severity === "error");
   if (errors.length > 0 && config.onFault === "throw") throw misconfigured(errors.map(formatFault).join("\n"));
   for (const fault of faults) config.warn(formatFault(fault));
@@ -82,6 +76,11 @@ export function compilePlan(options: GatewayOptions): Plan {
       return plan;
     },
   };
+}
+
+function readConfiguredSchema({ schema: set, serviceConfig, serviceConfigMode: mode }: Config) {
+  const schema = readSchema(set);
+  return serviceConfig ? applyServiceConfig(schema, serviceConfig, { mode }) : { schema, faults: [] };
 }
 
 function reachableServices(schema: Schema, config: Config): readonly Service[] {

@@ -1,10 +1,14 @@
 /** Options of a gateway from variables of the environment: `emitDefaults` is `ISTHMUS_EMIT_DEFAULTS`. */
-import { type Backend, type GatewayOptions, misconfigured, PLAIN_OPTIONS } from "./config.ts";
+import { misconfigured } from "./config.ts";
+import { type Backend, describeMismatch, type GatewayOptions, PLAIN_OPTIONS, parseOption } from "./options.ts";
+import type { ServiceConfig } from "./schema/service-config.ts";
 
 /** Where the backends are: one for all, or a JSON object as `backends` takes it. */
 const UPSTREAM = "ISTHMUS_UPSTREAM";
 const UPSTREAM_PROTOCOL = "ISTHMUS_UPSTREAM_PROTOCOL";
 const BACKENDS = "ISTHMUS_BACKENDS";
+/** A google.api.Service as JSON. */
+const SERVICE_CONFIG = "ISTHMUS_SERVICE_CONFIG";
 
 /** The name of an option's variable. */
 export function variableName(option: string): string {
@@ -18,55 +22,49 @@ export function variableName(option: string): string {
  */
 export function readVariables(env: Readonly<Record<string, unknown>>): Omit<GatewayOptions, "schema"> {
   const options: Record<string, unknown> = {};
-  const known = new Set([UPSTREAM, UPSTREAM_PROTOCOL, BACKENDS]);
-  for (const [option, kind] of Object.entries(PLAIN_OPTIONS)) {
+  const known = new Set([UPSTREAM, UPSTREAM_PROTOCOL, BACKENDS, SERVICE_CONFIG]);
+  for (const [option, { kind }] of Object.entries(PLAIN_OPTIONS)) {
     const name = variableName(option);
     known.add(name);
-    const value = env[name];
-    // Wrangler's `vars` may hold true, 5 or a list as such: what the configuration takes, or refuses.
-    if (value !== "" && value !== undefined)
-      options[option] = typeof value === "string" ? parseOption(name, value, kind) : value;
+    const given = env[name];
+    if (given === "" || given === undefined) continue;
+    // Wrangler's `vars` may hold true, 5 or a list as such.
+    const value = typeof given === "string" ? parseOption(kind, given) : given;
+    const wanted = describeMismatch(kind, value);
+    if (wanted) throw misconfigured(`${name}: ${JSON.stringify(given)} is not ${wanted}`);
+    options[option] = value;
   }
   for (const name of Object.keys(env)) {
     if (name.startsWith("ISTHMUS_") && !known.has(name)) throw misconfigured(`${name}: no such variable`);
   }
-  return { ...options, backends: readBackends(env) };
-}
-
-function parseOption(name: string, text: string, kind: (typeof PLAIN_OPTIONS)[keyof typeof PLAIN_OPTIONS]): unknown {
-  if (kind === "flag") {
-    if (text !== "true" && text !== "false")
-      throw misconfigured(`${name}: ${JSON.stringify(text)} is not true or false`);
-    return text === "true";
-  }
-  if (kind === "count") {
-    if (!/^[0-9]{1,15}$/.test(text)) throw misconfigured(`${name}: ${JSON.stringify(text)} is not a whole number`);
-    return Number(text);
-  }
-  if (kind === "list") return text.split(",").map((item) => item.trim());
-  return text;
+  const serviceConfig = readObject(env, SERVICE_CONFIG) as ServiceConfig | undefined;
+  return { ...options, ...(serviceConfig && { serviceConfig }), backends: readBackends(env) };
 }
 
 function readBackends(env: Readonly<Record<string, unknown>>): Readonly<Record<string, Backend>> {
-  const { [UPSTREAM]: url, [UPSTREAM_PROTOCOL]: protocol, [BACKENDS]: json } = env;
-  if (isObject(json)) return json as Record<string, Backend>;
-  if (typeof json === "string" && json !== "") return parseBackends(json);
+  const backends = readObject(env, BACKENDS);
+  if (backends) return backends as Record<string, Backend>;
+  const { [UPSTREAM]: url, [UPSTREAM_PROTOCOL]: protocol } = env;
   if (typeof url !== "string" || url === "") throw misconfigured(`${UPSTREAM}: the URL of the backend is needed`);
   // Which protocols there are, the configuration checks.
   const backend = { url, ...(typeof protocol === "string" && protocol !== "" && { protocol }) } as Backend;
   return { "*": backend };
 }
 
-function parseBackends(json: string): Readonly<Record<string, Backend>> {
-  try {
-    const backends: unknown = JSON.parse(json);
-    if (isObject(backends)) return backends as Record<string, Backend>;
-  } catch {
-    // Told below, like any other text that is no object.
-  }
-  throw misconfigured(`${BACKENDS}: not a JSON object`);
+/** The object that the variable is, or that its JSON text holds. */
+function readObject(env: Readonly<Record<string, unknown>>, name: string): object | undefined {
+  const value = env[name];
+  if (value === undefined || value === "") return undefined;
+  const read = typeof value === "string" ? parseJson(value) : value;
+  if (typeof read !== "object" || read === null || Array.isArray(read))
+    throw misconfigured(`${name}: not a JSON object`);
+  return read;
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -13,7 +13,7 @@ const CONNECT = "@connectrpc/connect";
 const PROTOBUF = "@bufbuild/protobuf";
 const BELOW_CLIENTS = ["schema", "codec", "route", "call", "protocol"];
 const BELOW_GATEWAY = [...BELOW_CLIENTS, "client", "upstream", "policy", "filter"];
-const TOP = ["config", "variables", "observe", "plan", "gateway", "codec-api"];
+const TOP = ["options", "config", "variables", "observe", "plan", "gateway", "codec-api"];
 
 /** A file of src belongs to the room that its folder names, or its own name. */
 const ROOMS: Readonly<Record<string, Room>> = {
@@ -26,11 +26,12 @@ const ROOMS: Readonly<Record<string, Room>> = {
   upstream: { rooms: BELOW_CLIENTS, packages: [CONNECT] },
   policy: { rooms: BELOW_CLIENTS, packages: [CONNECT] },
   filter: { rooms: BELOW_CLIENTS, packages: [CONNECT] },
-  config: { rooms: BELOW_GATEWAY, packages: [CONNECT] },
-  variables: { rooms: [...BELOW_GATEWAY, "config"], packages: [CONNECT] },
+  options: { rooms: BELOW_GATEWAY, packages: [CONNECT] },
+  config: { rooms: [...BELOW_GATEWAY, "options"], packages: [CONNECT] },
+  variables: { rooms: [...BELOW_GATEWAY, "options", "config"], packages: [CONNECT] },
   observe: { rooms: [...BELOW_GATEWAY, "config"], packages: [CONNECT] },
-  plan: { rooms: [...BELOW_GATEWAY, "config", "observe"], packages: [CONNECT] },
-  gateway: { rooms: [...BELOW_GATEWAY, "config", "observe", "plan"], packages: [CONNECT] },
+  plan: { rooms: [...BELOW_GATEWAY, "options", "config", "observe"], packages: [CONNECT] },
+  gateway: { rooms: [...BELOW_GATEWAY, "options", "config", "variables", "observe", "plan"], packages: [CONNECT] },
   "codec-api": { rooms: BELOW_GATEWAY, packages: [CONNECT, PROTOBUF] },
   openapi: { rooms: ["schema", "route"], packages: [CONNECT] },
   index: { rooms: [...TOP, "openapi"], packages: ["itty-router"] },

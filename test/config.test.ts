@@ -1,6 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { backendOf, formatFault, type GatewayOptions, listsService, PLAIN_OPTIONS, readConfig } from "../src/config.ts";
+import { backendOf, formatFault, listsService, readConfig } from "../src/config.ts";
+import { type GatewayOptions, PLAIN_OPTIONS, PRESETS } from "../src/options.ts";
 import { failure } from "./failure.ts";
 
 const REQUIRED: GatewayOptions = { schema: new Uint8Array(0), backends: { "*": { url: "http://backend.example" } } };
@@ -13,6 +14,8 @@ function read(options: Readonly<Record<string, unknown>>) {
 test("the defaults", () => {
   const { warn, backends, schema, ...rest } = readConfig(REQUIRED);
   expect(rest).toEqual({
+    serviceConfig: undefined,
+    serviceConfigMode: "replace",
     services: undefined,
     rpc: "annotated",
     onFault: "throw",
@@ -57,7 +60,7 @@ const WRONG = {
   list: ["a,b", [1], {}, null],
   choice: ["nonsense", true, null],
 };
-for (const [option, kind] of Object.entries(PLAIN_OPTIONS)) {
+for (const [option, { kind }] of Object.entries(PLAIN_OPTIONS)) {
   const values: readonly unknown[] = WRONG[typeof kind === "string" ? kind : "choice"];
   test.each(values.map((value) => [value]))(`${option} cannot be %j`, (value) => {
     expect(() => read({ [option]: value })).toThrow(failure(Code.InvalidArgument, option));
@@ -69,6 +72,28 @@ for (const [option, kind] of Object.entries(PLAIN_OPTIONS)) {
 
 test.each(["emitDefault", "Services", "constructor", "__proto__x", "toString"])("%s is no option", (option) => {
   expect(() => read({ [option]: 1 })).toThrow(failure(Code.InvalidArgument, option, "no such option"));
+});
+
+test("a preset sets what its peer does, and an option that is given counts before it", () => {
+  const { warn, backends, ...plain } = read({});
+  const lenient = { unknownFields: "ignore", unknownQuery: "ignore" };
+  expect(read({ preset: "grpc-gateway" })).toMatchObject({
+    ...plain,
+    ...lenient,
+    emitDefaults: true,
+    metadataPrefix: "grpc-metadata-",
+  });
+  expect(read({ preset: "envoy" })).toMatchObject({ ...plain, ...lenient });
+  expect(read({ preset: "grpc-gateway", emitDefaults: false, unknownQuery: "error" })).toMatchObject({
+    emitDefaults: false,
+    unknownFields: "ignore",
+    unknownQuery: "error",
+  });
+  expect(read({ preset: "grpc-gateway", emitDefaults: undefined }).emitDefaults).toBe(true);
+});
+
+test.each(Object.entries(PRESETS))("preset %s sets options that can be given themselves", (preset, options) => {
+  expect(JSON.stringify(read(options))).toBe(JSON.stringify(read({ preset })));
 });
 
 test.each([undefined, null, "text", []])("the schema cannot be %j", (schema) => {
@@ -138,4 +163,5 @@ test("a fault is one line that says what and where", () => {
   } as const;
   expect(formatFault(fault)).toBe('a.proto: a.B.C "/v1/{x": unclosed');
   expect(formatFault({ ...fault, line: 7, column: 5 })).toBe('a.proto:7: a.B.C "/v1/{x" at column 5: unclosed');
+  expect(formatFault({ ...fault, fix: "add }" })).toBe('a.proto: a.B.C "/v1/{x": unclosed; add }');
 });

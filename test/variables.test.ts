@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { PLAIN_OPTIONS } from "../src/config.ts";
+import { PLAIN_OPTIONS } from "../src/options.ts";
 import { readVariables, variableName } from "../src/variables.ts";
 import { failure } from "./failure.ts";
 
@@ -9,9 +9,11 @@ const backends = { "*": { url: "http://backend.example" } };
 
 /** Every plain option by the name of its variable: a text, and the value that it stands for. */
 const TEXTS: Readonly<Record<keyof typeof PLAIN_OPTIONS, readonly [name: string, text: string, value: unknown]>> = {
+  preset: ["ISTHMUS_PRESET", "envoy", "envoy"],
   services: ["ISTHMUS_SERVICES", "a.B, c.*", ["a.B", "c.*"]],
   rpc: ["ISTHMUS_RPC", "all", "all"],
   onFault: ["ISTHMUS_ON_FAULT", "skip", "skip"],
+  serviceConfigMode: ["ISTHMUS_SERVICE_CONFIG_MODE", "add", "add"],
   unknownFields: ["ISTHMUS_UNKNOWN_FIELDS", "ignore", "ignore"],
   unknownQuery: ["ISTHMUS_UNKNOWN_QUERY", "ignore", "ignore"],
   ignoredQuery: ["ISTHMUS_IGNORED_QUERY", "a,b", ["a", "b"]],
@@ -57,6 +59,9 @@ test.each([
   ["ISTHMUS_MAX_DEPTH", "ten"],
   ["ISTHMUS_MAX_DEPTH", "1.5"],
   ["ISTHMUS_MAX_DEPTH", "-1"],
+  ["ISTHMUS_PRESET", "apache"],
+  ["ISTHMUS_SERVICE_CONFIG", "http: {}"],
+  ["ISTHMUS_SERVICE_CONFIG", "[]"],
   ["ISTHMUS_BACKENDS", "{"],
   ["ISTHMUS_BACKENDS", "[]"],
   ["ISTHMUS_BACKENDS", '"http://a.example"'],
@@ -72,6 +77,13 @@ test("the backends: one for all, with its protocol, or an object", () => {
   const own = { "a.*": { url: "http://a.example" }, "*": { url: "http://b.example" } };
   for (const given of [own, JSON.stringify(own)])
     expect(readVariables({ ISTHMUS_BACKENDS: given }).backends).toEqual(own);
+});
+
+test("the service config: an object, or its JSON", () => {
+  const serviceConfig = { http: { rules: [{ selector: "a.B.C", get: "/c" }] } };
+  for (const given of [serviceConfig, JSON.stringify(serviceConfig)])
+    expect(readVariables({ ...UPSTREAM, ISTHMUS_SERVICE_CONFIG: given })).toEqual({ backends, serviceConfig });
+  expect(readVariables({ ...UPSTREAM, ISTHMUS_SERVICE_CONFIG: "" })).toEqual({ backends });
 });
 
 test.each([{}, { ISTHMUS_UPSTREAM: "" }])("without any backend, what is missing is named: %j", (env) => {

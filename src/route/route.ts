@@ -57,17 +57,3 @@ export interface Router {
    */
   match(httpMethod: string, path: string): Match | { readonly allow: readonly string[] } | undefined;
 }
-
-/** A fault in a rule: what, where, and in which method. */
-export interface Fault {
-  readonly file: string;
-  /** 1-based, when the set has source info. */
-  readonly line?: number;
-  /** `pkg.Service.Method` */
-  readonly method: string;
-  readonly template: string;
-  /** 1-based column in the template, where the fault lies in it. */
-  readonly column?: number;
-  readonly message: string;
-  readonly severity: "error" | "warning";
-}

@@ -1,7 +1,7 @@
 /** Checks the http rules of a schema and resolves their names: what is wrong is found here, before any request. */
-import type { Field, HttpRule, Message, Method, Schema } from "../schema/model.ts";
+import type { Fault, Field, HttpRule, Message, Method, Schema } from "../schema/model.ts";
 import { hasTextForm } from "../schema/special.ts";
-import type { Fault, Route, RouteVariable, Template, TemplateVariable } from "./route.ts";
+import type { Route, RouteVariable, Template, TemplateVariable } from "./route.ts";
 import { parseTemplate, TemplateError } from "./template.ts";
 
 /** An HTTP method (RFC 9110 §9.1, `token`). */

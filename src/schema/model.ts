@@ -78,6 +78,25 @@ export interface HttpRule {
   readonly responseBody: string;
   /** True when the rule stood inside additional_bindings and has additional_bindings itself, which http.proto forbids. */
   readonly nested: boolean;
+  /** Where the rule stands when not at its method: `service config, http.rules[3]`. */
+  readonly source?: string;
+}
+
+/** A fault in a rule: what, where, and in which method. */
+export interface Fault {
+  /** The .proto file, or the `source` of the rule. */
+  readonly file: string;
+  /** 1-based, when the set has source info and the rule stands at its method. */
+  readonly line?: number;
+  /** `pkg.Service.Method`, or the selector of a service config. */
+  readonly method: string;
+  readonly template: string;
+  /** 1-based column in the template, where the fault lies in it. */
+  readonly column?: number;
+  readonly message: string;
+  /** What to do about it, where the message does not say so itself. */
+  readonly fix?: string;
+  readonly severity: "error" | "warning";
 }
 
 export interface Message {

@@ -1,0 +1,214 @@
+/** What can be set: the options of a gateway, the table of those that are plain values, and presets of them. */
+import type { HttpFilter, Policy } from "./call.ts";
+import type { ServiceConfig } from "./schema/service-config.ts";
+
+export interface GatewayOptions {
+  /** Bytes of a google.protobuf.FileDescriptorSet with its imports (`buf build -o set.binpb`). */
+  readonly schema: Uint8Array | ArrayBuffer;
+  /** Where the services are: full name, `pkg.*` or `*` → backend. The most specific entry counts. */
+  readonly backends: Readonly<Record<string, Backend>>;
+  /**
+   * Several options at once, as another gateway has them: `PRESETS` says which. An option that is given counts before
+   * its preset. Default none.
+   */
+  readonly preset?: keyof typeof PRESETS;
+  /** A google.api.Service, parsed: http rules by selector (`http.rules`). Default none. */
+  readonly serviceConfig?: ServiceConfig;
+  /** What a rule of the service config does with the annotation of a method: replace it, or stand beside it. Default "replace". */
+  readonly serviceConfigMode?: "replace" | "add";
+  /** Services that are reachable: full names or `pkg.*`. Default: those of the files named in the set, never of imports. */
+  readonly services?: readonly string[];
+  /** Which methods RPC callers reach: those with an http rule, all, or none. Default "annotated". */
+  readonly rpc?: "annotated" | "all" | "none";
+  /** Faults in http rules: refuse to start, or warn and leave the binding out. Default "throw". */
+  readonly onFault?: "throw" | "skip";
+  /** Told once at start: faults that were skipped, warnings, services left out. Default: console.warn. */
+  readonly warn?: (message: string) => void;
+
+  /** A JSON key or enum name that the schema does not have: refuse or skip. Default "error". */
+  readonly unknownFields?: "error" | "ignore";
+  /** A query parameter that names no field, or one that the path or body holds: refuse or skip. Default "error". */
+  readonly unknownQuery?: "error" | "ignore";
+  /** Query parameters that are meant for somebody else and skipped. Default none. */
+  readonly ignoredQuery?: readonly string[];
+  /** System parameters such as `$alt`, `key`: skipped. Default none. */
+  readonly systemParams?: readonly string[];
+  /** Write fields without presence although they are zero. Default false. */
+  readonly emitDefaults?: boolean;
+  /** Write names as in the .proto file. Default false: lowerCamelCase. */
+  readonly useProtoFieldName?: boolean;
+  /** Write enums as numbers. Default false: names. */
+  readonly enumAsInteger?: boolean;
+  /** PATCH: fill the request's one FieldMask from the keys of the body. Default true. */
+  readonly updateMask?: boolean;
+  /** Levels of nesting in any message. Default 100. */
+  readonly maxDepth?: number;
+
+  /** Bytes of one request message. Default 4 MiB. Bodies that pass through are not bounded. */
+  readonly readMaxBytes?: number;
+  /** Bytes of one response message. Default: readMaxBytes. */
+  readonly upstreamReadMaxBytes?: number;
+  /** Longest time for a call in milliseconds; a shorter one of the caller counts. Default none. */
+  readonly timeoutMs?: number;
+  /** Call methods without side effects by Connect GET. Default false. */
+  readonly connectGet?: boolean;
+
+  /** Only these request headers become metadata. Default: all that are not reserved. */
+  readonly allowHeaders?: readonly string[];
+  /** These request headers never become metadata. Default none. */
+  readonly denyHeaders?: readonly string[];
+  /** Request headers with this prefix become metadata without it (`Grpc-Metadata-`). Default none. */
+  readonly metadataPrefix?: string;
+  /** Header that holds the caller's address; it is appended to x-forwarded-for. Default none: anyone can send it. */
+  readonly clientIpHeader?: string;
+  /** WWW-Authenticate of a 401. Default "Bearer". */
+  readonly challenge?: string;
+
+  /** The inner onion, outermost first. Default none. */
+  readonly policies?: readonly Policy[];
+  /** The outer onion, outermost first. Default none. */
+  readonly filters?: readonly HttpFilter[];
+}
+
+export interface Backend {
+  /** http or https; a path prefix is kept. */
+  readonly url: string;
+  /** Default "connect". */
+  readonly protocol?: "connect";
+  /** How to reach it. Default: the global fetch. A service binding's fetch, a test's own. */
+  readonly fetch?: typeof fetch;
+}
+
+export type OptionKind = "flag" | "count" | "text" | "list" | readonly string[];
+
+/** An option that is a plain value: what it may be, and its words in `--help` and in the README. */
+export interface PlainOption {
+  readonly kind: OptionKind;
+  /** The default, as people read it. */
+  readonly default: string;
+  /** One line, without a full stop. */
+  readonly about: string;
+}
+
+/**
+ * By one rule each is also a variable of the Worker and of the environment, and a flag of the command line:
+ * `emitDefaults` is `ISTHMUS_EMIT_DEFAULTS` and `--emit-defaults`.
+ */
+export const PLAIN_OPTIONS = {
+  preset: {
+    kind: ["grpc-gateway", "envoy"],
+    default: "none",
+    about: "several options at once, as that gateway has them; an option that is given counts before its preset",
+  },
+  services: {
+    kind: "list",
+    default: "those of the files named",
+    about: "full names or `pkg.*`: what is reachable",
+  },
+  rpc: {
+    kind: ["annotated", "all", "none"],
+    default: "annotated",
+    about: "which methods RPC callers reach: those with an http rule, all, none",
+  },
+  onFault: {
+    kind: ["throw", "skip"],
+    default: "throw",
+    about: "faults in http rules: refuse to start, or warn and leave the binding out (`isthmus dev` skips)",
+  },
+  serviceConfigMode: {
+    kind: ["replace", "add"],
+    default: "replace",
+    about: "whether rules of the service config replace the annotation of a method or stand beside it",
+  },
+  unknownFields: {
+    kind: ["error", "ignore"],
+    default: "error",
+    about: "JSON keys and enum names that the schema does not have: 400, or skipped",
+  },
+  unknownQuery: {
+    kind: ["error", "ignore"],
+    default: "error",
+    about: "query parameters that name no field, or one that path or body hold: 400, or skipped",
+  },
+  ignoredQuery: { kind: "list", default: "none", about: "query parameters that are always skipped: `utm_source`" },
+  systemParams: { kind: "list", default: "none", about: "system parameters, skipped as well: `$alt`" },
+  emitDefaults: {
+    kind: "flag",
+    default: "false",
+    about: "write fields without presence although they are zero",
+  },
+  useProtoFieldName: { kind: "flag", default: "false", about: "`page_size` instead of `pageSize` in answers" },
+  enumAsInteger: { kind: "flag", default: "false", about: "numbers instead of names in answers" },
+  updateMask: { kind: "flag", default: "true", about: "derive the update mask of a PATCH from the keys of its body" },
+  maxDepth: { kind: "count", default: "100", about: "levels of nesting in any message" },
+  readMaxBytes: {
+    kind: "count",
+    default: "4194304",
+    about: "one request message: 413 (REST), 429 (Connect); bodies that pass through are not bounded",
+  },
+  upstreamReadMaxBytes: { kind: "count", default: "readMaxBytes", about: "one response message" },
+  timeoutMs: {
+    kind: "count",
+    default: "none",
+    about: "longest time for a call; a shorter one of the caller counts",
+  },
+  connectGet: {
+    kind: "flag",
+    default: "false",
+    about: "call methods without side effects by GET, so that caches can answer",
+  },
+  allowHeaders: {
+    kind: "list",
+    default: "all",
+    about: "the request headers that become metadata; some never do",
+  },
+  denyHeaders: { kind: "list", default: "none", about: "request headers that never become metadata" },
+  metadataPrefix: {
+    kind: "text",
+    default: "none",
+    about: "request headers with this prefix become metadata without it: `Grpc-Metadata-`",
+  },
+  clientIpHeader: {
+    kind: "text",
+    default: "none",
+    about: "header with the caller's address, appended to `x-forwarded-for`; on Cloudflare `cf-connecting-ip`",
+  },
+  challenge: { kind: "text", default: "Bearer", about: "`WWW-Authenticate` of a 401" },
+} as const satisfies Partial<Record<keyof GatewayOptions, PlainOption>>;
+
+/** What each preset sets, and nothing else. */
+export const PRESETS = {
+  /** As protoc-gen-grpc-gateway's runtime: protojson with EmitUnpopulated and DiscardUnknown, and its header prefix. */
+  "grpc-gateway": {
+    emitDefaults: true,
+    unknownFields: "ignore",
+    unknownQuery: "ignore",
+    metadataPrefix: "Grpc-Metadata-",
+  },
+  /** As the grpc_json_transcoder filter: unknown JSON fields are skipped, zero values omitted. */
+  envoy: { emitDefaults: false, unknownFields: "ignore", unknownQuery: "ignore" },
+} as const satisfies Record<string, Partial<GatewayOptions>>;
+
+/** Texts stand in headers, where a line break or a wide character would fail every call. */
+const HEADER_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** @returns what the value should have been, to follow "is not"; undefined when it is that. */
+export function describeMismatch(kind: OptionKind, value: unknown): string | undefined {
+  if (kind === "flag") return typeof value === "boolean" ? undefined : "true or false";
+  if (kind === "count") return Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "a positive whole number";
+  if (kind === "text") return typeof value === "string" && HEADER_TEXT.test(value) ? undefined : "a text for a header";
+  if (kind === "list") return isTextList(value) ? undefined : "a list of texts";
+  return kind.some((choice) => choice === value) ? undefined : `one of ${kind.join(", ")}`;
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+/** @returns the value that the text stands for; the text itself when it stands for none (`describeMismatch` says so). */
+export function parseOption(kind: OptionKind, text: string): unknown {
+  if (kind === "flag") return text === "true" || (text === "false" ? false : text);
+  if (kind === "count") return /^[0-9]{1,15}$/.test(text) ? Number(text) : text;
+  if (kind === "list") return text.split(",").map((item) => item.trim());
+  return text;
+}
