@@ -3,11 +3,12 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { HttpFilter, Policy } from "./call.ts";
 import { type Backend, describeMismatch, type GatewayOptions, PLAIN_OPTIONS, PRESETS } from "./options.ts";
 import type { Fault } from "./schema/model.ts";
+import type { SchemaSource } from "./schema/read.ts";
 import type { ServiceConfig } from "./schema/service-config.ts";
 
 /** GatewayOptions, complete. */
 export interface Config {
-  readonly schema: Uint8Array;
+  readonly schema: SchemaSource;
   readonly backends: ReadonlyMap<string, Required<Backend>>;
   readonly serviceConfig: ServiceConfig | undefined;
   readonly serviceConfigMode: "replace" | "add";
@@ -48,7 +49,7 @@ export function readConfig(given: GatewayOptions): Config {
   const options = resolvePreset(given);
   const readMaxBytes = options.readMaxBytes ?? DEFAULT_READ_MAX_BYTES;
   return {
-    schema: options.schema instanceof ArrayBuffer ? new Uint8Array(options.schema) : options.schema,
+    schema: options.schema,
     backends: readBackends(options.backends),
     serviceConfig: options.serviceConfig,
     serviceConfigMode: options.serviceConfigMode ?? "replace",
@@ -112,8 +113,8 @@ export function formatFault(fault: Fault): string {
 }
 
 function checkOptions(options: GatewayOptions): void {
-  if (!(options.schema instanceof Uint8Array || options.schema instanceof ArrayBuffer)) {
-    throw misconfigured("schema: the bytes of a google.protobuf.FileDescriptorSet are needed");
+  if (typeof options.schema !== "object" || options.schema === null) {
+    throw misconfigured("schema: the bytes of a google.protobuf.FileDescriptorSet are needed, or generated files");
   }
   for (const [name, value] of Object.entries(options)) {
     if (OTHER_OPTIONS.includes(name) || value === undefined) continue;

@@ -1,10 +1,14 @@
 /** What can be set: the options of a gateway, the table of those that are plain values, and presets of them. */
 import type { HttpFilter, Policy } from "./call.ts";
+import type { SchemaSource } from "./schema/read.ts";
 import type { ServiceConfig } from "./schema/service-config.ts";
 
 export interface GatewayOptions {
-  /** Bytes of a google.protobuf.FileDescriptorSet with its imports (`buf build -o set.binpb`). */
-  readonly schema: Uint8Array | ArrayBuffer;
+  /**
+   * Bytes of a google.protobuf.FileDescriptorSet with its imports (`buf build -o set.binpb`), or files that
+   * @bufbuild/protobuf has generated (`file_pkg_service`).
+   */
+  readonly schema: SchemaSource;
   /** Where the services are: full name, `pkg.*` or `*` → backend. The most specific entry counts. */
   readonly backends: Readonly<Record<string, Backend>>;
   /**

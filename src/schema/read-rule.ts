@@ -1,5 +1,5 @@
 /** Reads the google.api.http option of a method. */
-import { type DescMethod, type FileRegistry, getOption, hasOption } from "@bufbuild/protobuf";
+import { type DescMethod, getOption, hasOption, type Registry } from "@bufbuild/protobuf";
 import type { HttpRule } from "./model.ts";
 
 /** All rules of a method: the main one, then its additional bindings. Empty when it has no google.api.http option. */
@@ -16,7 +16,7 @@ interface HttpRuleMessage {
   readonly additionalBindings: readonly HttpRuleMessage[];
 }
 
-export function createRuleReader(registry: FileRegistry): RuleReader {
+export function createRuleReader(registry: Registry): RuleReader {
   const http = registry.getExtension("google.api.http");
   return (method) => {
     if (!http || !hasOption(method, http)) return [];

@@ -1,9 +1,11 @@
-/** Reads the model from a google.protobuf.FileDescriptorSet: the only file that sees a descriptor. */
+/** Reads the model from descriptors: a google.protobuf.FileDescriptorSet, or generated files. */
 import {
   createFileRegistry,
+  createRegistry,
+  type DescFile,
   type DescMethod,
+  type Registry as DescRegistry,
   type DescService,
-  type FileRegistry,
   fromBinary,
 } from "@bufbuild/protobuf";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
@@ -19,23 +21,44 @@ import { createMessageReader } from "./read-message.ts";
 import { createRuleReader, type RuleReader } from "./read-rule.ts";
 
 /**
- * @param set bytes of a FileDescriptorSet or a buf image, with every import.
- * @throws ConnectError invalid_argument when the bytes are no complete set.
+ * Where a schema comes from: bytes of a FileDescriptorSet or a buf image, with every import; or files as
+ * @bufbuild/protobuf generates them, whose imports are known to them.
  */
-export function readSchema(set: Uint8Array): Schema {
+export type SchemaSource = Uint8Array | ArrayBuffer | DescFile | readonly DescFile[];
+
+/** @throws ConnectError invalid_argument when bytes are no complete set. */
+export function readSchema(source: SchemaSource): Schema {
   try {
-    return buildSchema(createFileRegistry(fromBinary(FileDescriptorSetSchema, set)));
+    if (source instanceof Uint8Array) return readSet(source);
+    if (source instanceof ArrayBuffer) return readSet(new Uint8Array(source));
+    return readFiles("kind" in source ? [source] : source);
   } catch (error) {
     throw invalid(error instanceof Error ? error.message : String(error));
   }
 }
 
-function buildSchema(registry: FileRegistry): Schema {
+function readSet(set: Uint8Array): Schema {
+  const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
   const files = [...registry.files];
+  return buildSchema(files, registry, importedFiles(files.map((file) => file.proto)));
+}
+
+function readFiles(named: readonly DescFile[]): Schema {
+  const files = new Set<DescFile>();
+  const add = (file: DescFile): void => {
+    if (files.has(file)) return;
+    file.dependencies.forEach(add);
+    files.add(file);
+  };
+  named.forEach(add);
+  const imports = [...files].filter((file) => !named.includes(file)).map((file) => file.proto.name);
+  return buildSchema([...files], createRegistry(...files), new Set(imports));
+}
+
+function buildSchema(files: readonly DescFile[], registry: DescRegistry, imports: ReadonlySet<string>): Schema {
   const messages = createMessageReader();
   const rules = createRuleReader(registry);
   const services = files.flatMap((file) => file.services.map((desc) => readService(desc, messages.read, rules)));
-  const imports = importedFiles(files.map((file) => file.proto));
   const named = services.filter((service) => !imports.has(service.file)).map((service) => service.name);
   return {
     services,
