@@ -1,6 +1,6 @@
 /** createGateway: the path of one request, readable from top to bottom. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Call, FetchFn } from "./call.ts";
+import type { Call, FetchFn, Reply } from "./call.ts";
 import { connectAllow, createConnectExchange, formatConnectFailure } from "./client/connect.ts";
 import type { Exchange, FormatFailure } from "./client/exchange.ts";
 import { createRestExchange } from "./client/rest.ts";
@@ -8,7 +8,8 @@ import { formatRestFailure } from "./client/rest-error.ts";
 import { splitTarget, type Target } from "./client/target.ts";
 import type { GatewayOptions } from "./options.ts";
 import { compilePlan, type MethodPlan, type Plan } from "./plan.ts";
-import { parseTimeout, startDeadline, whenAborted } from "./protocol/deadline.ts";
+import { watchBody } from "./protocol/bytes.ts";
+import { type Deadline, parseTimeout, startDeadline, whenAborted } from "./protocol/deadline.ts";
 import { methodNotAllowed, refuse } from "./protocol/status.ts";
 import type { Match } from "./route/route.ts";
 
@@ -96,14 +97,21 @@ async function serveCall(request: Request, exchange: Exchange, plan: MethodPlan,
       },
     };
     const reply = await Promise.race([plan.call(call), aborted]);
-    const response = await Promise.race([exchange.respond(reply), aborted]);
-    // A body that passes through is still under its deadline.
+    const response = await Promise.race([exchange.respond(underDeadline(reply, deadline)), aborted]);
     if (reply.body.kind !== "raw") deadline.stop();
     return response;
   } catch (error) {
     deadline.stop();
     throw error;
   }
+}
+
+/** A body that passes through is under its deadline still; not so a compressed one, which watching would change. */
+function underDeadline(reply: Reply, deadline: Deadline): Reply {
+  const { header, body } = reply;
+  if (body.kind !== "raw" || body.stream === null) return reply;
+  if (deadline.remainingMs() === undefined || header.has("content-encoding")) return reply;
+  return { ...reply, body: { kind: "raw", stream: watchBody(body.stream, deadline.stop) } };
 }
 
 function shorter(a: number | undefined, b: number | undefined): number | undefined {

@@ -1,4 +1,4 @@
-/** Reads whole bodies, bounded. The only file that owns a reader. */
+/** Reads whole bodies, bounded, and watches those that pass. The only file that owns a reader or an IdentityTransformStream. */
 import { Code, ConnectError } from "@connectrpc/connect";
 
 /** Bytes asked of a byte stream at a time. A default reader gets 4 KiB chunks in workerd; BYOB fills what it is given. */
@@ -32,6 +32,26 @@ export async function readAll(stream: ReadableStream<Uint8Array> | null, maxByte
 /** @returns the error for a message over `readMaxBytes` or `upstreamReadMaxBytes`. */
 export function tooLarge(maxBytes: number): ConnectError {
   return new ConnectError(`message is larger than the limit of ${maxBytes} bytes`, Code.ResourceExhausted);
+}
+
+/** workerd's own: bytes go through it without waking JavaScript. Node has none. */
+const { IdentityTransformStream } = globalThis as {
+  readonly IdentityTransformStream?: new () => TransformStream<Uint8Array, Uint8Array>;
+};
+
+/**
+ * The same bytes, for a body that an abort has to reach after the answer was returned. When workerd hands on a fetched
+ * body natively, it ends all else of the call with the return, timers too; elsewhere the stream is returned as it is.
+ *
+ * @param stream not compressed: workerd would decode it here, and compress it anew behind.
+ * @param onEnd told when the body has ended, well or not, where that can be seen.
+ */
+export function watchBody(stream: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
+  if (!IdentityTransformStream) return stream;
+  const { readable, writable } = new IdentityTransformStream();
+  // Why it failed, the readable side tells the caller by a broken transfer.
+  stream.pipeTo(writable).then(onEnd, onEnd);
+  return readable;
 }
 
 interface ChunkReader {
