@@ -10,6 +10,10 @@ export const WireType = {
 export type WireType = (typeof WireType)[keyof typeof WireType];
 
 const utf8 = new TextEncoder();
+/** Up to this length ASCII is written faster byte by byte than by a TextEncoder. */
+const SHORT = 24;
+/** A varint of 32 bits. */
+const MAX_LENGTH_BYTES = 5;
 
 /** A growing buffer of wire bytes. Nothing is checked here: whoever writes knows the ranges. */
 export class WireWriter {
@@ -28,7 +32,7 @@ export class WireWriter {
 
   /** An unsigned varint of up to 32 bits. */
   varint(value: number): void {
-    this.#reserve(5);
+    this.#reserve(MAX_LENGTH_BYTES);
     let rest = value;
     while (rest > 0x7f) {
       this.#bytes[this.#length++] = (rest & 0x7f) | 0x80;
@@ -80,7 +84,7 @@ export class WireWriter {
 
   /** Well-formed text as UTF-8, with its length before it. */
   string(text: string): void {
-    this.bytes(utf8.encode(text));
+    if (text.length > SHORT || !this.#shortAscii(text)) this.bytes(utf8.encode(text));
   }
 
   /** Bytes as they are. */
@@ -100,10 +104,9 @@ export class WireWriter {
   end(start: number): void {
     const size = this.#length - start;
     const extra = size < 0x80 ? 0 : size < 0x4000 ? 1 : size < 0x20_0000 ? 2 : size < 0x1000_0000 ? 3 : 4;
-    if (extra > 0) {
-      this.#reserve(extra);
-      this.#bytes.copyWithin(start + extra, start, start + size);
-    }
+    // All the room that the length may ask for: the buffer must not grow while #length is before the content.
+    this.#reserve(MAX_LENGTH_BYTES);
+    if (extra > 0) this.#bytes.copyWithin(start + extra, start, start + size);
     this.#length = start - 1;
     this.varint(size);
     this.#length += size;
@@ -127,6 +130,22 @@ export class WireWriter {
   /** A copy of all that was written. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
+  }
+
+  /** @returns false, with nothing written, when the text is not ASCII. */
+  #shortAscii(text: string): boolean {
+    const mark = this.#length;
+    this.#byte(text.length);
+    this.#reserve(text.length);
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code >= 0x80) {
+        this.#length = mark;
+        return false;
+      }
+      this.#bytes[this.#length++] = code;
+    }
+    return true;
   }
 
   #byte(value: number): void {

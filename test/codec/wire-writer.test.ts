@@ -84,6 +84,18 @@ describe("WireWriter", () => {
     expect(new BinaryReader(new BinaryReader(bytes).bytes()).bytes()).toEqual(inner);
   });
 
+  it("keeps short content wherever its buffer ends", () => {
+    for (let before = 0; before < 600; before++) {
+      const bytes = written((writer) => {
+        writer.raw(new Uint8Array(before));
+        const start = writer.begin();
+        writer.raw(Uint8Array.of(7, 8));
+        writer.end(start);
+      });
+      expect(bytes.subarray(before)).toEqual(Uint8Array.of(2, 7, 8));
+    }
+  });
+
   it("forgets what is truncated", () => {
     const bytes = written((writer) => {
       writer.varint(1);
