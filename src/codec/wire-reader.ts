@@ -6,6 +6,8 @@ import { WireType } from "./wire-writer.ts";
 export const TOO_DEEP = "nested deeper than the depth limit";
 
 const MAX_VARINT_BYTES = 10;
+/** Content of this many bytes is worth noting, so that groups in groups are not passed over once for every level. */
+const LONG_GROUP = 256;
 /** A tag is an unsigned 32-bit integer. */
 const MAX_TAG_BYTES = 5;
 
@@ -24,6 +26,8 @@ export class WireReader {
   #high = 0;
   #contentStart = 0;
   #contentEnd = 0;
+  /** Where the content of long groups inside of groups ends, by where it starts: noted when the outer one was skipped. */
+  readonly #groupEnds = new Map<number, number>();
 
   constructor(bytes: Uint8Array, fault: (reason: string) => ConnectError) {
     this.#bytes = bytes;
@@ -168,27 +172,37 @@ export class WireReader {
 
   /** Not recursive, whatever `levels` is: the groups that are open stand in a list. */
   #skipGroup(tag: number, levels: number): void {
-    const start = this.#position;
     const open: number[] = [];
-    for (let next = tag; ; next = this.tag()) {
+    const starts: number[] = [];
+    let before = this.#position;
+    let next = tag;
+    for (;;) {
       const number = next >>> 3;
       switch (next & 7) {
-        case WireType.SGROUP:
+        case WireType.SGROUP: {
           if (open.length >= levels) throw this.#fault(TOO_DEEP);
+          const start = this.#position;
           open.push(number);
-          this.#contentEnd = this.#position;
+          starts.push(start);
+          this.#position = this.#groupEnds.get(start) ?? start;
           break;
-        case WireType.EGROUP:
+        }
+        case WireType.EGROUP: {
           if (open.pop() !== number) throw this.#fault("group ends with another's number");
+          const start = starts.pop() as number;
           if (open.length === 0) {
             this.#contentStart = start;
+            this.#contentEnd = before;
             return;
           }
-          this.#contentEnd = this.#position;
+          if (before - start >= LONG_GROUP) this.#groupEnds.set(start, before);
           break;
+        }
         default:
           this.#skipPlain(next & 7);
       }
+      before = this.#position;
+      next = this.tag();
     }
   }
 

@@ -122,6 +122,28 @@ describe("skip", () => {
     expect(() => reader.skip(reader.tag(), 10)).toThrow(message);
   });
 
+  it("finds a long group again that it passed over inside of another", () => {
+    const content = Uint8Array.from(Array.from({ length: 300 }, () => [0x10, 5]).flat());
+    const inner = group(3, content);
+    const reader = readerOf(group(1, Uint8Array.of(...group(2, inner), ...inner)));
+    reader.skip(reader.tag(), 3);
+    const ends: number[][] = [];
+    for (let level = 0; level < 2; level++) {
+      reader.seek(reader.contentStart, reader.contentEnd);
+      reader.skip(reader.tag(), 3);
+      ends.push([reader.contentStart, reader.contentEnd]);
+    }
+    expect(ends).toEqual([
+      [2, 2 + inner.length],
+      [3, 3 + content.length],
+    ]);
+    const beside = readerOf(group(1, Uint8Array.of(...group(2, inner), ...inner)));
+    beside.seek(1, inner.length * 2 + 3);
+    beside.skip(beside.tag(), 3);
+    beside.skip(beside.tag(), 3);
+    expect([beside.contentStart, beside.contentEnd]).toEqual([inner.length + 4, inner.length + 4 + content.length]);
+  });
+
   it("counts the levels of groups, and takes a million of them without recursion", () => {
     let wire: Uint8Array = new Uint8Array();
     for (let i = 0; i < 3; i++) wire = group(1, wire);
