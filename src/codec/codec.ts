@@ -7,7 +7,10 @@ import type { Field, Message, Registry } from "../schema/model.ts";
 
 /** How JSON is read and written. Names and meaning as in ProtoJSON's options. */
 export interface JsonOptions {
-  /** A JSON key that names no field, an enum name that is none: refuse, or skip and count. Default "error". */
+  /**
+   * A JSON key that names no field, an enum name that is none, a number that is none of a closed enum: refuse, or skip
+   * and count. Default "error".
+   */
   readonly unknownFields: "error" | "ignore";
   /** Write fields without presence although they have their zero value. Default false. */
   readonly emitDefaults: boolean;

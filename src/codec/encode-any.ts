@@ -87,8 +87,8 @@ function encodeUnderValue(job: EncodeJob, depth: number, encodeContent: () => vo
   for (let key = reader.firstKey(); key !== undefined; key = reader.nextKey()) {
     const known = key === "value" || key === "@type";
     if (!known && !job.ignoresUnknown) throw job.error("no such field beside value", job.pathTo(shorten(key)));
-    if (known && seen.has(key)) throw job.error("given more than once", job.pathTo(key));
-    if (known) seen.add(key);
+    if (seen.has(key)) throw job.error("given more than once", job.pathTo(shorten(key)));
+    seen.add(key);
     if (key === "value") encodeContent();
     else reader.skip(job.context.options.maxDepth - depth);
   }

@@ -72,7 +72,8 @@ function encodeObject(job: EncodeJob, message: Message, place: Place): void {
   const kind = reader.peek();
   if (kind !== "object") throw job.wrongKind("an object", kind);
   const fields = fieldsByKey(message);
-  const seen = new Set<Field | "@type">();
+  /** Fields, and keys that are none. */
+  const seen = new Set<Field | string>();
   const written = new Set<Field>();
   const claims = new OneofClaims();
   if (bound) claimBound(job, claims, bound);
@@ -82,15 +83,14 @@ function encodeObject(job: EncodeJob, message: Message, place: Place): void {
   if (key === undefined && mask && bound === undefined) job.mask.push(mask);
   for (; key !== undefined; key = reader.nextKey()) {
     const member = place.any && key === "@type" ? key : fields.get(key);
-    if (member === undefined) {
-      if (!job.ignoresUnknown) throw job.error(`no such field in ${message.name}`, job.pathTo(shorten(key)));
-      reader.skip(job.context.options.maxDepth - place.depth);
-      continue;
+    if (member === undefined && !job.ignoresUnknown) {
+      throw job.error(`no such field in ${message.name}`, job.pathTo(shorten(key)));
     }
-    const name = member === "@type" ? member : member.name;
-    if (seen.has(member)) throw job.error("given more than once", job.pathTo(name));
-    seen.add(member);
-    if (member === "@type") reader.readString();
+    const name = typeof member === "object" ? member.name : key;
+    if (seen.has(member ?? key)) throw job.error("given more than once", job.pathTo(shorten(name)));
+    seen.add(member ?? key);
+    if (member === undefined) reader.skip(job.context.options.maxDepth - place.depth);
+    else if (member === "@type") reader.readString();
     else if (encodeField(job, member, place, claims, mask === undefined ? undefined : joinPath(mask, name))) {
       written.add(member);
     }

@@ -1,8 +1,9 @@
 /** One JSON value of a scalar or enum field → its wire value, without tag. */
 import type { Enum, Field } from "../schema/model.ts";
 import type { EncodeJob } from "./encode-job.ts";
+import { isUnknownEnum } from "./enum-name.ts";
 import { quote } from "./error.ts";
-import { enumNumber, scalarOf, typeName } from "./scalar.ts";
+import { enumNumber, parseEnumNumber, scalarOf, typeName } from "./scalar.ts";
 
 /** Whether JSON's null is a value of the field, and not the lack of one (ProtoJSON, "null values"). */
 export function takesNull(field: Field): boolean {
@@ -12,7 +13,7 @@ export function takesNull(field: Field): boolean {
 /**
  * Reads the value that follows and writes it, zero or not.
  *
- * @returns false, with nothing written, for an enum name that is unknown and to be ignored.
+ * @returns false, with nothing written, for an enum value that is unknown and to be ignored.
  */
 export function encodeScalar(job: EncodeJob, field: Field): boolean {
   const { reader } = job;
@@ -22,7 +23,7 @@ export function encodeScalar(job: EncodeJob, field: Field): boolean {
     job.writer.varint(0);
     return true;
   }
-  if (field.enum && kind === "string") return encodeEnumName(job, field.enum);
+  if (field.enum && (kind === "string" || kind === "number")) return encodeEnum(job, field, field.enum, kind);
   const scalar = scalarOf(field);
   if (kind !== scalar.json && !(kind === "string" && scalar.json === "number")) {
     throw job.wrongKind(typeName(field), kind);
@@ -33,13 +34,16 @@ export function encodeScalar(job: EncodeJob, field: Field): boolean {
   return true;
 }
 
-function encodeEnumName(job: EncodeJob, enumeration: Enum): boolean {
-  const name = job.reader.readString();
-  const number = enumNumber(enumeration, name);
-  if (number !== undefined) {
+/** A string is a name, a number may be that of no value: in an open enum it counts, in a closed one it is unknown. */
+function encodeEnum(job: EncodeJob, field: Field, enumeration: Enum, kind: "string" | "number"): boolean {
+  const { reader } = job;
+  const text = kind === "string" ? reader.readString() : reader.readNumber();
+  const number = kind === "string" ? enumNumber(enumeration, text) : parseEnumNumber(text);
+  if (number !== undefined && !isUnknownEnum(field, number)) {
     job.writer.varint64(BigInt(number));
     return true;
   }
-  if (job.ignoresUnknown) return false;
-  throw job.error(`${quote(name)} is not a value of ${enumeration.name}`);
+  const isUnknown = kind === "string" || number !== undefined;
+  if (isUnknown && job.ignoresUnknown) return false;
+  throw job.error(`${quote(text)} is not a value of ${enumeration.name}`);
 }

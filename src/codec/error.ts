@@ -28,10 +28,15 @@ export function syntaxError(description: string, position: Position): ConnectErr
 
 /** A text of the caller, fit for a message: quoted, on one line, cut short. */
 export function quote(text: string): string {
-  return JSON.stringify(shorten(text));
+  return JSON.stringify(cut(text));
 }
 
+/** Cut short, and well-formed whatever the text was: half a surrogate pair becomes U+FFFD. */
 export function shorten(text: string): string {
+  return cut(text).toWellFormed();
+}
+
+function cut(text: string): string {
   return text.length > 64 ? `${text.slice(0, 64)}…` : text;
 }
 

@@ -1,6 +1,7 @@
 /** Scalars and enums: from their text to wire. */
 import { type Enum, type Field, Type } from "../schema/model.ts";
 import { decodeBase64 } from "./base64.ts";
+import { isUnknownEnum } from "./enum-name.ts";
 import { parseDouble, parseFloat32, parseInteger } from "./number.ts";
 import { WireType, type WireWriter } from "./wire-writer.ts";
 
@@ -53,6 +54,12 @@ export function enumNumber(enumeration: Enum, name: string): number | undefined 
   return numbers.get(name);
 }
 
+/** The number of an enum's value by its digits. @returns undefined when the text is no int32. */
+export function parseEnumNumber(text: string): number | undefined {
+  const number = parseInteger(text, -0x8000_0000n, 0x7fff_ffffn);
+  return number === undefined ? undefined : Number(number);
+}
+
 const enumNumbers = new WeakMap<Enum, ReadonlyMap<string, number>>();
 
 /**
@@ -62,8 +69,9 @@ const enumNumbers = new WeakMap<Enum, ReadonlyMap<string, number>>();
  * @returns false, with nothing written, when the text is none of the field's type.
  */
 export function writeScalarText(writer: WireWriter, field: Field, text: string): boolean {
-  const number = field.enum && enumNumber(field.enum, text);
-  if (number === undefined) return scalarOf(field).write(writer, text);
+  if (field.enum === undefined) return scalarOf(field).write(writer, text);
+  const number = enumNumber(field.enum, text) ?? parseEnumNumber(text);
+  if (number === undefined || isUnknownEnum(field, number)) return false;
   writer.varint64(BigInt(number));
   return true;
 }

@@ -1,9 +1,10 @@
+import { fromJsonString } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { messageOf } from "../proto.ts";
 import { jsonOf } from "./json-arbitrary.ts";
-import { encoderOf, errorOf, schema, shown, shownJson, utf8 } from "./kinds.ts";
+import { descOf, encoderOf, errorOf, schema, shown, shownJson, utf8 } from "./kinds.ts";
 
 const kinds = encoderOf("k.Kinds");
 const lenient = encoderOf("k.Kinds", { unknownFields: "ignore" });
@@ -68,8 +69,20 @@ describe("encode", () => {
     );
   });
 
-  it("keeps the numbers of a closed enum, and does not ask for required fields", () => {
-    expect(encoderOf("k.Old").encode(utf8('{"closed":9}'))).toEqual(Uint8Array.of(3 << 3, 9));
+  it("does not ask for required fields", () => {
+    expect(encoderOf("k.Old").encode(utf8('{"closed":"TWO"}'))).toEqual(Uint8Array.of(3 << 3, 2));
+  });
+
+  // Whoever reads the wire takes such a number for an unknown field: the value would be lost on the way.
+  it("knows the numbers of a closed enum", () => {
+    expect(() => fromJsonString(descOf("k.Old"), '{"closed":9}')).toThrow();
+    expect(errorOf(() => encoderOf("k.Old").encode(utf8('{"closed":9}'))).rawMessage).toContain(
+      'closed: "9" is not a value of k.Closed',
+    );
+    const old = encoderOf("k.Old", { unknownFields: "ignore" });
+    expect(old.encode(utf8('{"closed":9,"number":1}'))).toEqual(old.encode(utf8('{"number":1}')));
+    expect(errorOf(() => old.encode(utf8('{"closed":2147483648}'))).code).toBe(Code.InvalidArgument);
+    expect(errorOf(() => old.encode(utf8('{"closed":1.5}'))).code).toBe(Code.InvalidArgument);
   });
 
   it("takes exponents and zero fractions for integers", () => {
@@ -110,6 +123,20 @@ describe("encode", () => {
     expect(errorOf(() => lenient.encode(utf8('{"nope":[1,]}'))).code).toBe(Code.InvalidArgument);
     const any = '{"sAny":{"x":1,"@type":"t/google.protobuf.Duration","value":"1s"}}';
     expect(lenient.encode(utf8(any))).toEqual(kinds.encode(utf8(any.replace('"x":1,', ""))));
+  });
+
+  it.each(['{"x":1,"x":2}', '{"x":{"a":1,"\\u0061":2}}', '{"x":[{"y":[{"a":1,"b":{},"a":2}]}]}'])(
+    "refuses a key given twice in what it skips: %s",
+    (json) => {
+      expect(() => fromJsonString(descOf("k.Kinds"), json, { ignoreUnknownFields: true })).toThrow("duplicate");
+      const error = errorOf(() => lenient.encode(utf8(json)));
+      expect(error.code).toBe(Code.InvalidArgument);
+      expect(error.rawMessage).toContain("given more than once");
+    },
+  );
+
+  it("takes the same key in different objects of what it skips", () => {
+    expect(lenient.encode(utf8('{"x":{"a":{"a":1},"b":[{"a":1},{"a":2}]},"y":{"a":1}}'))).toHaveLength(0);
   });
 
   // The JSON, and what the message must mention.
@@ -234,6 +261,10 @@ describe("encode does not take long over", () => {
     ["a Struct of many keys", `{"sStruct":{${many(100_000, (i) => `"k${i}":1`)}}}`],
     ["many empty messages", `{"rKinds":[${many(300_000, () => "{}")}]}`],
     ["a long string of escapes", `{"fString":"${"\\u00e9".repeat(300_000)}"}`],
+    ["a long string of line breaks", `{"fString":"${"\\n".repeat(1_000_000)}"}`],
+    ["many digits", `{"fInt64":1.${"0".repeat(2_000_000)}}`],
+    ["a large exponent", `{"fInt64":0e${"9".repeat(2_000_000)},"fDouble":1e-${"9".repeat(2_000_000)}}`],
+    ["a mask of many paths", `{"tMask":"${"a,".repeat(500_000)}a"}`],
     [
       "long nested content",
       `{"fKinds":${'{"fKinds":'.repeat(90)}{"fString":"${"x".repeat(2_000_000)}"}${"}".repeat(91)}`,

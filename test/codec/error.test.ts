@@ -1,7 +1,7 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { Code } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
-import { fieldError, quote, syntaxError } from "../../src/codec/error.ts";
+import { fieldError, quote, shorten, syntaxError } from "../../src/codec/error.ts";
 
 describe("fieldError", () => {
   it("says field, fault and place", () => {
@@ -41,5 +41,12 @@ describe("quote", () => {
   it("keeps a message on one line, and short", () => {
     expect(quote('a\n"\ud800')).toBe('"a\\n\\"\\ud800"');
     expect(quote("x".repeat(1000)).length).toBeLessThan(80);
+  });
+});
+
+describe("shorten", () => {
+  it("leaves no half of a surrogate pair, its own cut included", () => {
+    expect(shorten("\ud800")).toBe("\ufffd");
+    expect(shorten(`${"x".repeat(63)}\ud83d\ude08`)).toBe(`${"x".repeat(63)}\ufffd…`);
   });
 });

@@ -130,7 +130,7 @@ export function errorOf(run: () => unknown): ConnectError {
   throw new Error("nothing was thrown");
 }
 
-function descOf(typeName: string): DescMessage {
+export function descOf(typeName: string): DescMessage {
   const desc = registry.getMessage(typeName);
   if (!desc) throw new Error(`no message ${typeName}`);
   return desc;
