@@ -26,7 +26,7 @@ export function compileRules(
       const check = new RuleCheck(method, rule);
       const route = check.route();
       const first = route && routes.get(shapeOf(route));
-      if (first) check.fault(`the same method and path as ${fullName(first.method)} "${first.rule.template}"`);
+      if (first) check.fault(`the same method and path as ${describeRoute(first)}`, "change one of them");
       else if (route) routes.set(shapeOf(route), route);
       faults.push(...check.faults);
     }
@@ -39,8 +39,25 @@ function shapeOf(route: Route): string {
   return JSON.stringify([route.httpMethod, route.template.verb, ...route.template.segments]);
 }
 
+/** `pkg.Service.Method "/v1/{name}"` */
+export function describeRoute({ method, rule }: Route): string {
+  return `${fullName(method)} "${rule.template}"`;
+}
+
 function fullName(method: Method): string {
   return `${method.service.name}.${method.name}`;
+}
+
+/** A fault in a rule, with the place where the rule was written. */
+export function faultOf(
+  method: Method,
+  rule: HttpRule,
+  details: Omit<Fault, "file" | "line" | "method" | "template">,
+): Fault {
+  const { service, line } = method;
+  const place =
+    rule.source === undefined ? { file: service.file, ...(line !== undefined && { line }) } : { file: rule.source };
+  return { ...place, method: fullName(method), template: rule.template, ...details };
 }
 
 /** One rule under examination; everything wrong with it is collected. */
@@ -54,27 +71,22 @@ class RuleCheck {
     this.#rule = rule;
   }
 
-  fault(message: string, column?: number, severity: Fault["severity"] = "error"): void {
-    this.faults.push({
-      file: this.#method.service.file,
-      ...(this.#method.line !== undefined && { line: this.#method.line }),
-      method: fullName(this.#method),
-      template: this.#rule.template,
-      ...(column !== undefined && { column }),
-      message,
-      severity,
-    });
+  fault(message: string, fix?: string, column?: number, severity: Fault["severity"] = "error"): void {
+    const details = { message, severity, ...(fix !== undefined && { fix }), ...(column !== undefined && { column }) };
+    this.faults.push(faultOf(this.#method, this.#rule, details));
   }
 
   /** The route, or undefined when there were errors. */
   route(): Route | undefined {
     const rule = this.#rule;
-    if (rule.nested) this.fault("additional_bindings must not have additional_bindings");
+    if (rule.nested) this.fault("additional_bindings must not have additional_bindings", "move them one level up");
     if (rule.method === "") {
-      this.fault("the rule has no pattern: get, put, post, delete, patch, or custom with a kind");
+      this.fault("the rule has no pattern", "add get, put, post, delete, patch, or custom with a kind");
       return undefined;
     }
-    if (!TOKEN.test(rule.method)) this.fault(`custom kind "${rule.method}" is no HTTP method`);
+    if (!TOKEN.test(rule.method)) {
+      this.fault(`custom kind "${rule.method}" is no HTTP method`, 'write one, or "*" for any');
+    }
     const template = this.#template();
     const variables = template?.variables.map((variable) => this.#variable(template, variable));
     const body = this.#body();
@@ -95,11 +107,14 @@ class RuleCheck {
   #template(): Template | undefined {
     try {
       const template = parseTemplate(this.#rule.template);
-      if (template.warning) this.fault(template.warning, template.text.indexOf("**") + 1, "warning");
+      if (template.warning) {
+        const fix = "end the template there if other gateways read it too";
+        this.fault(template.warning, fix, template.text.indexOf("**") + 1, "warning");
+      }
       return template;
     } catch (error) {
       if (!(error instanceof TemplateError)) throw error;
-      this.fault(error.message, error.column);
+      this.fault(error.message, error.fix, error.column);
       return undefined;
     }
   }
@@ -111,7 +126,8 @@ class RuleCheck {
       const field: Field | undefined = message?.fields.find((candidate) => candidate.name === name);
       const problem = stepProblem(field, name, message, path.at(-1));
       if (problem !== undefined || !field) {
-        this.fault(`${variable.field}: ${problem}`, columnOf(template, variable));
+        const fix = field ? "bind a singular field" : nameSuggestion(name, message);
+        this.fault(`${variable.field}: ${problem}`, fix, columnOf(template, variable));
         return { ...variable, path };
       }
       path.push(field);
@@ -119,7 +135,8 @@ class RuleCheck {
     }
     const leaf = path.at(-1);
     if (leaf && !hasTextForm(leaf)) {
-      this.fault(`${variable.field}: a message has no text form`, columnOf(template, variable));
+      const fix = `bind a field of it, as in {${variable.field}.…}`;
+      this.fault(`${variable.field}: a message has no text form`, fix, columnOf(template, variable));
     }
     return { ...variable, path };
   }
@@ -127,18 +144,22 @@ class RuleCheck {
   #body(): "*" | Field | undefined {
     const { method, body } = this.#rule;
     if (body === "") return undefined;
-    if (method === "GET" || method === "HEAD") this.fault(`a ${method} has no body, but the rule says body: "${body}"`);
-    return body === "*" ? body : this.#topLevelField("body", body, this.#method.input);
+    if (method === "GET" || method === "HEAD") {
+      this.fault(`a ${method} has no body, but the rule says body: "${body}"`, "leave body out, or write post");
+    }
+    return body === "*" ? body : this.#topLevelField("body", body, this.#method.input, 'name one, or "*"');
   }
 
   #responseBody(): Field | undefined {
     const { responseBody } = this.#rule;
-    return responseBody === "" ? undefined : this.#topLevelField("response_body", responseBody, this.#method.output);
+    return responseBody === ""
+      ? undefined
+      : this.#topLevelField("response_body", responseBody, this.#method.output, "name one, or leave it out");
   }
 
-  #topLevelField(option: string, name: string, message: Message): Field | undefined {
+  #topLevelField(option: string, name: string, message: Message, fix: string): Field | undefined {
     const field = message.fields.find((candidate) => candidate.name === name);
-    if (!field) this.fault(`${option}: "${name}" is not a top-level field of ${message.name}`);
+    if (!field) this.fault(`${option}: "${name}" is not a top-level field of ${message.name}`, fix);
     return field;
   }
 
@@ -150,7 +171,8 @@ class RuleCheck {
     for (const variable of variables) {
       const column = columnOf(template, variable);
       if (bodyField && bodyField === variable.path[0] && hasTextForm(bodyField)) {
-        this.fault(`${variable.field} is bound by the path, and ${bodyField.name} is the body`, column);
+        const fix = "take it out of one of them";
+        this.fault(`${variable.field} is bound by the path, and ${bodyField.name} is the body`, fix, column);
       }
       const prefix = variable.field.split(".");
       for (const [depth, field] of variable.path.entries()) {
@@ -158,7 +180,9 @@ class RuleCheck {
         const oneof = [...prefix.slice(0, depth), field.oneof.name].join(".");
         const other = members.get(oneof);
         if (other === undefined) members.set(oneof, field.name);
-        else if (other !== field.name) this.fault(`${field.name} and ${other} are members of oneof ${oneof}`, column);
+        else if (other !== field.name) {
+          this.fault(`${field.name} and ${other} are members of oneof ${oneof}`, "bind one of them only", column);
+        }
       }
     }
   }
@@ -181,4 +205,10 @@ function stepProblem(
 /** 1-based, of the variable's field. A template binds a field once, so its name finds it. */
 function columnOf(template: Template, variable: TemplateVariable): number {
   return Math.max(template.text.indexOf(`{${variable.field}}`), template.text.indexOf(`{${variable.field}=`)) + 2;
+}
+
+function nameSuggestion(name: string, message: Message | undefined): string {
+  const meant = message?.fields.find((field) => field.jsonName === name);
+  if (meant) return `write ${meant.name}: templates have names as in the .proto file`;
+  return message ? "name one that it has" : "end the path before it";
 }

@@ -5,10 +5,13 @@ export class TemplateError extends Error {
   override readonly name = "TemplateError";
   /** 1-based. One past the end when something is missing there. */
   readonly column: number;
+  /** What to do, where the message does not say so itself. */
+  readonly fix: string | undefined;
 
-  constructor(message: string, column: number) {
+  constructor(message: string, column: number, fix: string | undefined) {
     super(message);
     this.column = column;
+    this.fix = fix;
   }
 }
 
@@ -71,17 +74,19 @@ class TemplateParser {
   #readSegment(inVariable: boolean): void {
     const start = this.#at;
     if (this.#skip("**")) {
-      if (this.#segments.includes("**")) throw this.#error('only one "**" is possible', start);
+      if (this.#segments.includes("**"))
+        throw this.#error('only one "**" is possible', start, 'write "*" for the other');
       this.#segments.push("**");
     } else if (this.#skip("*")) {
       this.#segments.push("*");
     } else if (this.#text[start] === "{") {
-      if (inVariable) throw this.#error("a variable must not contain another");
+      if (inVariable)
+        throw this.#error("a variable must not contain another", this.#at, "close the outer one before it");
       this.#readVariable();
     } else {
       const literal = this.#literal("a segment");
       if (literal === "." || literal === ".." || literal === "*" || literal === "**") {
-        throw this.#error(`no request matches a segment that means "${literal}"`, start);
+        throw this.#error(`no request matches a segment that means "${literal}"`, start, "leave it out");
       }
       this.#segments.push(literal);
     }
@@ -93,9 +98,10 @@ class TemplateParser {
     const start = this.#segments.length;
     const field = this.#fieldPath();
     for (const other of this.#variables) {
-      if (other.field === field) throw this.#error(`${field} is bound twice`, column);
+      if (other.field === field)
+        throw this.#error(`${field} is bound twice`, column, "bind another field, or write the segment as it is");
       if (`${field}.`.startsWith(`${other.field}.`) || `${other.field}.`.startsWith(`${field}.`)) {
-        throw this.#error(`${field} and ${other.field} overlap`, column);
+        throw this.#error(`${field} and ${other.field} overlap`, column, "bind one of them only");
       }
     }
     const explicit = this.#skip("=");
@@ -119,7 +125,7 @@ class TemplateParser {
     try {
       return decodeURIComponent(literal);
     } catch {
-      throw this.#error(`"${literal}" is not UTF-8`, start);
+      throw this.#error(`"${literal}" is not UTF-8`, start, "escape the bytes of UTF-8");
     }
   }
 
@@ -136,14 +142,22 @@ class TemplateParser {
     return found;
   }
 
-  #error(message: string, at = this.#at): TemplateError {
-    return new TemplateError(message, at + 1);
+  #error(message: string, at = this.#at, fix?: string): TemplateError {
+    return new TemplateError(message, at + 1, fix);
   }
 
   #unexpected(expected: string): TemplateError {
     const found = this.#text.slice(this.#at).match(/^./u)?.[0];
-    if (found === "%") return this.#error('"%" needs two hex digits');
-    if (found && !SYNTAX.test(found)) return this.#error(`"${found}" must be percent-encoded`);
+    if (found === "%") return this.#error('"%" needs two hex digits', this.#at, 'write "%25" for the character itself');
+    if (found && !SYNTAX.test(found)) {
+      return this.#error(`"${found}" must be percent-encoded`, this.#at, `write ${percentEncode(found)}`);
+    }
     return this.#error(`${expected} is expected, not ${found ? `"${found}"` : "the end"}`);
   }
+}
+
+/** Every byte of UTF-8 as an escape, those too that encodeURIComponent leaves as they are. */
+function percentEncode(character: string): string {
+  const bytes = new TextEncoder().encode(character);
+  return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
 }

@@ -186,6 +186,7 @@ test("of two equal routes the first stays, both are named, with file, line and t
     method: "pair.First.B",
     template: "/v1/{sub.id=*}",
     message: expect.stringContaining('pair.First.A "/v1/{id}"'),
+    fix: expect.any(String),
     severity: "error",
   });
   expect(routes.map((route) => `${route.method.name} ${route.httpMethod} ${route.template.text}`)).toEqual([
@@ -218,4 +219,18 @@ test("every fault of a rule is told", () => {
 
 test("without a choice the named services count", () => {
   expect(compileRules({ ...pair, named: new Set(["pair.Second"]) }, undefined).faults).toHaveLength(3);
+});
+
+test("a fault says what to do", () => {
+  const fixOf = (name: string) => compiled.faults.find((fault) => fault.method === `shop.Shop.${name}`)?.fix;
+  expect(fixOf("M13")).toContain("two_words");
+  expect(fixOf("M6")).toContain("{sub.…}");
+  expect(fixOf("M16")).toContain("post");
+});
+
+test("a rule that stands elsewhere is faulted there", () => {
+  const rule: HttpRule = { method: "GET", template: "/{", body: "", responseBody: "", nested: false, source: "x.yaml" };
+  const [fault] = compileRules(withRule(pair, "/pair.First/A", rule), new Set(["pair.First"])).faults;
+  expect(fault).toMatchObject({ file: "x.yaml", method: "pair.First.A", template: "/{", column: 3 });
+  expect(fault).not.toHaveProperty("line");
 });

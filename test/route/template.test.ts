@@ -89,3 +89,11 @@ test("names with a common beginning do not overlap", () => {
     "ab",
   ]);
 });
+
+test.each([
+  ["/v1/é", "write %C3%A9"],
+  ["/v1/$x", "write %24"],
+  ["/**/x/**", '"*"'],
+])("%s: what to do", (text, fix) => {
+  expect(() => parseTemplate(text)).toThrow(expect.objectContaining({ fix: expect.stringContaining(fix) }));
+});
