@@ -49,7 +49,6 @@ test("what follows from another option", () => {
   expect(read({ allowHeaders: ["X-A"] }).allowHeaders).toEqual(new Set(["x-a"]));
   expect(read({ denyHeaders: ["X-A"] }).denyHeaders).toEqual(new Set(["x-a"]));
   expect(read({ metadataPrefix: "Grpc-Metadata-" }).metadataPrefix).toBe("grpc-metadata-");
-  expect(read({ schema: new ArrayBuffer(3) }).schema).toEqual(new Uint8Array(3));
 });
 
 /** For each kind of option, values that it cannot have. */
@@ -96,7 +95,7 @@ test.each(Object.entries(PRESETS))("preset %s sets options that can be given the
   expect(JSON.stringify(read(options))).toBe(JSON.stringify(read({ preset })));
 });
 
-test.each([undefined, null, "text", []])("the schema cannot be %j", (schema) => {
+test.each([[undefined], [null], ["text"], [5]])("the schema cannot be %j", (schema) => {
   expect(() => read({ schema })).toThrow(failure(Code.InvalidArgument, "schema"));
 });
 

@@ -160,6 +160,10 @@ test("a set's own message comes before the built-in one", async () => {
   expect(own.message("google.rpc.BadRequest")?.fields.map(({ name }) => name)).toEqual(["mine"]);
 });
 
+test("an ArrayBuffer is as good as its bytes", () => {
+  expect([...readSchema(new Uint8Array(set).buffer).named]).toEqual(["acme.v1.Shop"]);
+});
+
 test("the empty set has no services", () => {
   expect(readSchema(new Uint8Array(0)).services).toEqual([]);
 });
