@@ -1,36 +1,4 @@
-/** The catalogue, run against the gateway in workerd. What is listed as failing must fail. */
-import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
-import { readCases } from "./case.ts";
-import { readDescriptors } from "./descriptors.ts";
-import { readKnownFailing } from "./known-failing.ts";
-import { openSession } from "./session.ts";
+/** The catalogue, run against the gateway in workerd. */
+import { testCases } from "./suite.ts";
 
-const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-
-const cases = await readCases(path("./catalog.jsonl"));
-const known = await readKnownFailing(path("./known-failing.txt"));
-const session = await openSession(cases, await readDescriptors(path("./catalog.proto")));
-afterAll(() => session.stop());
-
-it("lists as failing only cases that exist", () => {
-  const ids = new Set(cases.map((test) => test.id));
-  expect([...known.keys()].filter((id) => !ids.has(id))).toEqual([]);
-});
-
-for (const area of new Set(cases.map((test) => test.area))) {
-  describe(area, () => {
-    for (const test of cases.filter((candidate) => candidate.area === area)) {
-      const reason = known.get(test.id);
-      if (reason === undefined) {
-        it(test.id, async () => {
-          expect(await session.run(test)).toEqual([]);
-        });
-      } else {
-        it(`${test.id} fails: ${reason}`, async () => {
-          expect(await session.run(test), "passes, but is listed as failing").not.toEqual([]);
-        });
-      }
-    }
-  });
-}
+await testCases("catalog.jsonl", "known-failing.txt");
