@@ -1,15 +1,16 @@
 /** Connect unary: POST with `application/json` or `application/proto`, GET for methods without side effects. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Body, Reply } from "../call.ts";
+import { parseBase64 } from "../protocol/base64.ts";
 import { tooLarge } from "../protocol/bytes.ts";
 import { ACCEPTED_ENCODINGS, isIdentity, isKnownEncoding, readDecoded } from "../protocol/compression.ts";
-import { CONNECT_VERSION, checkVersion, formatError, parseBase64 } from "../protocol/connect.ts";
+import { CONNECT_VERSION, checkVersion, formatError } from "../protocol/connect.ts";
 import { isJson, parseMediaType } from "../protocol/media-type.ts";
 import { appendMetadata, putTrailer, requestMetadata, responseMetadata } from "../protocol/metadata.ts";
 import { httpOfError, methodNotAllowed, refuse } from "../protocol/status.ts";
 import type { Method } from "../schema/model.ts";
 import type { ClientOptions, Exchange, MethodCodecs, Opened } from "./exchange.ts";
-import { parseParameters } from "./query.ts";
+import { decodeForm, decodeFormBytes, parseParameters } from "./query.ts";
 import { readBody } from "./request-body.ts";
 
 type CodecName = "json" | "proto";
@@ -53,15 +54,20 @@ export function createConnectExchange(
 
   function openGet(): Opened {
     const parameters = parseParameters(query);
-    codec = getCodec(parameters.get("encoding"));
-    checkVersion(parameters.get("connect") ?? null, `v${CONNECT_VERSION}`, "connect");
-    const compression = parameters.get("compression") ?? null;
+    const parameter = (name: string): string | null => {
+      const encoded = parameters.get(name);
+      return encoded === undefined ? null : decodeForm(encoded, name);
+    };
+    codec = getCodec(parameter("encoding"));
+    checkVersion(parameter("connect"), `v${CONNECT_VERSION}`, "connect");
+    const compression = parameter("compression");
     if (!isKnownEncoding(compression)) throw unknownCompression(compression);
-    const text = parameters.get("message");
-    if (text === undefined) throw new ConnectError("parameter message is missing", Code.InvalidArgument);
+    const message = parameters.get("message");
+    if (message === undefined) throw new ConnectError("parameter message is missing", Code.InvalidArgument);
+    const isBase64 = parameter("base64") === "1";
     const header = requestMetadata(request.headers, options.metadata);
     const read = async () => {
-      const bytes = parameters.get("base64") === "1" ? parseBase64(text) : new TextEncoder().encode(text);
+      const bytes = isBase64 ? parseBase64(decodeForm(message, "message")) : decodeFormBytes(message, "message");
       if (!bytes) throw new ConnectError("parameter message is not base64", Code.InvalidArgument);
       if (bytes.length > options.readMaxBytes) throw tooLarge(options.readMaxBytes);
       if (isIdentity(compression)) return bytes;
@@ -119,7 +125,7 @@ function postCodec(contentType: string | null): CodecName {
   throw unsupported(`content type ${JSON.stringify(contentType)}`);
 }
 
-function getCodec(encoding: string | undefined): CodecName {
+function getCodec(encoding: string | null): CodecName {
   if (encoding === "json" || encoding === "proto") return encoding;
   throw unsupported(`encoding ${JSON.stringify(encoding ?? "")}`);
 }

@@ -11,26 +11,56 @@ export interface Parameter {
  * @throws ConnectError invalid_argument naming the parameter, or the query where the name itself is broken.
  */
 export function parseQuery(query: string): readonly Parameter[] {
-  const parameters: Parameter[] = [];
-  if (query === "") return parameters;
-  for (const piece of query.split("&")) {
-    if (piece === "") continue;
-    const equals = piece.indexOf("=");
-    const name = decodeForm(equals === -1 ? piece : piece.slice(0, equals), "a name");
-    parameters.push({ name, value: equals === -1 ? "" : decodeForm(piece.slice(equals + 1), name) });
-  }
-  return parameters;
+  return splitQuery(query).map(({ name, encoded }) => ({ name, value: decodeForm(encoded, name) }));
 }
 
-/** The first value of each name. */
+function splitQuery(query: string): readonly { readonly name: string; readonly encoded: string }[] {
+  const pieces = query.split("&").filter((piece) => piece !== "");
+  return pieces.map((piece) => {
+    const equals = piece.indexOf("=");
+    const name = decodeForm(equals === -1 ? piece : piece.slice(0, equals), "a name");
+    return { name, encoded: equals === -1 ? "" : piece.slice(equals + 1) };
+  });
+}
+
+/** The first value of each name, still encoded: what nobody asks for may hold anything. */
 export function parseParameters(query: string): ReadonlyMap<string, string> {
   const first = new Map<string, string>();
-  for (const { name, value } of parseQuery(query)) if (!first.has(name)) first.set(name, value);
+  for (const { name, encoded } of splitQuery(query)) if (!first.has(name)) first.set(name, encoded);
   return first;
 }
 
-function decodeForm(text: string, name: string): string {
-  return decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text, `query parameter ${name}`);
+/** @throws ConnectError invalid_argument, as `parseQuery`. */
+export function decodeForm(encoded: string, name: string): string {
+  return decodePercent(plusToSpace(encoded), `query parameter ${name}`);
+}
+
+/**
+ * The bytes that a value stands for, text or not.
+ *
+ * @throws ConnectError invalid_argument for a broken escape.
+ */
+export function decodeFormBytes(encoded: string, name: string): Uint8Array<ArrayBuffer> {
+  const text = plusToSpace(encoded);
+  if (BAD_ESCAPE.test(text)) throw badEscape(text, `query parameter ${name}`);
+  const bytes = new TextEncoder().encode(text);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === PERCENT) {
+      bytes[length++] = Number.parseInt(String.fromCharCode(...bytes.subarray(at + 1, at + 3)), 16);
+      at += 2;
+    } else {
+      bytes[length++] = bytes[at] as number;
+    }
+  }
+  return bytes.subarray(0, length);
+}
+
+const PERCENT = 0x25;
+const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
+
+function plusToSpace(text: string): string {
+  return text.includes("+") ? text.replaceAll("+", " ") : text;
 }
 
 /**
@@ -42,9 +72,11 @@ export function decodePercent(text: string, where: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new ConnectError(
-      `${where}: ${JSON.stringify(text.slice(0, 80))} is not percent-encoded UTF-8`,
-      Code.InvalidArgument,
-    );
+    throw badEscape(text, where);
   }
+}
+
+function badEscape(text: string, where: string): ConnectError {
+  const quoted = JSON.stringify(text.slice(0, 80));
+  return new ConnectError(`${where}: ${quoted} is not percent-encoded UTF-8`, Code.InvalidArgument);
 }

@@ -1,5 +1,6 @@
 /** The Connect protocol's formats: version, content types, error JSON. https://connectrpc.com/docs/protocol */
 import { Code, ConnectError } from "@connectrpc/connect";
+import { parseBase64, unpaddedBase64 } from "./base64.ts";
 import { codeName, codeOfStatus, parseCodeName } from "./status.ts";
 
 export const CONNECT_VERSION = "1";
@@ -57,32 +58,8 @@ function parseDetail(detail: unknown): WireDetail[] {
   const { type, value } = detail;
   if (typeof type !== "string" || typeof value !== "string") return [];
   const bytes = parseBase64(value);
-  return bytes ? [{ type, value: bytes }] : [];
-}
-
-/** Either alphabet, padded or not. Undefined when it is no base64. */
-export function parseBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
-  try {
-    const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
-}
-
-function unpaddedBase64(bytes: Uint8Array): string {
-  return btoa(binaryString(bytes)).replace(/=+$/, "");
-}
-
-/** URL-safe and unpadded, as the `message` parameter of Connect GET wants it. */
-export function urlBase64(bytes: Uint8Array): string {
-  return unpaddedBase64(bytes).replaceAll("+", "-").replaceAll("/", "_");
-}
-
-function binaryString(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
-  return text;
+  // Some write the type as in an Any, as a URL that ends in the name.
+  return bytes ? [{ type: type.slice(type.lastIndexOf("/") + 1), value: bytes }] : [];
 }
 
 /** @throws ConnectError invalid_argument when the version is given and not ours. */

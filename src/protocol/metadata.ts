@@ -3,6 +3,7 @@
  * so it is done once for each direction.
  */
 import { Code, ConnectError } from "@connectrpc/connect";
+import { isBase64 } from "./base64.ts";
 
 export interface MetadataRules {
   /** When given, only these names pass (lower case). Default: all that are not dropped. */
@@ -43,7 +44,6 @@ const RESPONSE_EXCEPTIONS: ReadonlySet<string> = new Set(["content-disposition",
 
 /** Connect protocol, ASCII-Value. */
 const PRINTABLE = /^[\x20-\x7e]*$/;
-const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /**
  * Request metadata for the backend.
@@ -83,7 +83,7 @@ export function responseMetadata(from: Headers): Headers {
   const passed = new Headers();
   const hops = connectionNames(from);
   for (const [name, value] of from) {
-    if (NEVER.has(name) || hops?.has(name)) continue;
+    if (NEVER.has(name) || hops?.has(name) || !PRINTABLE.test(value)) continue;
     if (FAMILY.test(name) && !RESPONSE_EXCEPTIONS.has(name)) continue;
     passed.append(name, value);
   }
@@ -95,7 +95,7 @@ const TRAILER_PREFIX = "trailer-";
 
 /** Takes the `trailer-` fields out of a header, without their prefix. Undefined when there are none. */
 export function takeTrailer(header: Headers): Headers | undefined {
-  const names = [...header.keys()].filter((name) => name.startsWith(TRAILER_PREFIX));
+  const names = [...header.keys()].filter((name) => name.startsWith(TRAILER_PREFIX) && name !== TRAILER_PREFIX);
   if (names.length === 0) return undefined;
   const trailer = new Headers();
   for (const name of names) {
@@ -124,10 +124,6 @@ function connectionNames(header: Headers): ReadonlySet<string> | undefined {
 
 /** gRPC over HTTP/2, Custom-Metadata: base64, padded or not, values may be joined by commas. */
 function checkBinary(name: string, value: string): void {
-  if (!value.split(",").every(isBase64)) throw new ConnectError(`header ${name}: not base64`, Code.InvalidArgument);
-}
-
-function isBase64(text: string): boolean {
-  const base64 = text.trim();
-  return BASE64.test(base64) && base64.length % 4 !== 1 && (!base64.endsWith("=") || base64.length % 4 === 0);
+  if (value.split(",").every((one) => isBase64(one.trim()))) return;
+  throw new ConnectError(`header ${name}: not base64`, Code.InvalidArgument);
 }

@@ -1,9 +1,10 @@
 /** Calls a backend that speaks Connect: binary codec over fetch, unary. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call, CallFn, Reply } from "../call.ts";
+import { urlBase64 } from "../protocol/base64.ts";
 import { readAll, tooLarge } from "../protocol/bytes.ts";
 import { FETCH_KEEPS_ENCODING } from "../protocol/compression.ts";
-import { CONNECT_VERSION, parseError, urlBase64 } from "../protocol/connect.ts";
+import { CONNECT_VERSION, parseError } from "../protocol/connect.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { responseMetadata, takeTrailer } from "../protocol/metadata.ts";
 
@@ -32,7 +33,7 @@ export function createConnectUpstream(options: ConnectUpstreamOptions): CallFn {
     try {
       return await readResponse(call, response, options);
     } catch (error) {
-      throw error instanceof ConnectError ? error : transportError(call, error);
+      throw error instanceof ConnectError ? error : brokenAnswer(call, error);
     }
   };
 }
@@ -76,7 +77,7 @@ function getUrl(url: string, call: Call, message: Uint8Array): string | undefine
 
 async function readResponse(call: Call, response: Response, options: ConnectUpstreamOptions): Promise<Reply> {
   const type = parseMediaType(response.headers.get("content-type") ?? "")?.essence;
-  if (response.status !== 200) throw await readError(response, type);
+  if (response.status !== 200) throw await readError(call, response, type);
   if (type !== "application/proto") {
     await response.body?.cancel();
     throw unexpectedType(type);
@@ -109,13 +110,24 @@ async function readMessage(response: Response, encoding: string | undefined, max
   return new Uint8Array(await response.arrayBuffer());
 }
 
-async function readError(response: Response, type: string | undefined): Promise<ConnectError> {
-  if (type !== "application/json") {
-    await response.body?.cancel();
-    return parseError(undefined, response.status, new Headers());
+async function readError(call: Call, response: Response, type: string | undefined): Promise<ConnectError> {
+  const { status, body, headers } = response;
+  const isRedirect = status >= 300 && status < 400;
+  if (isRedirect || type !== "application/json") {
+    await body?.cancel();
+    return parseError(undefined, status, new Headers());
   }
-  const text = new TextDecoder().decode(await readAll(response.body, MAX_ERROR_BYTES));
-  return parseError(text, response.status, responseMetadata(response.headers));
+  return parseError(await readErrorText(call, body), status, responseMetadata(headers));
+}
+
+/** Undefined when it cannot be read: the status tells what there is to tell, and a second error must not hide it. */
+async function readErrorText(call: Call, body: ReadableStream<Uint8Array> | null): Promise<string | undefined> {
+  try {
+    return new TextDecoder().decode(await readAll(body, MAX_ERROR_BYTES));
+  } catch (error) {
+    if (call.signal.aborted) throw error;
+    return undefined;
+  }
 }
 
 /** Connect, "Unary-Response": another codec of the protocol is a fault inside it, another type is no answer at all. */
@@ -126,7 +138,16 @@ function unexpectedType(type: string | undefined): ConnectError {
 
 /** What fetch throws says more about the network inside than the caller may know; it stays the cause. */
 function transportError(call: Call, cause: unknown): ConnectError {
-  const { signal } = call;
+  return failureOf(call, "the backend cannot be reached", Code.Unavailable, cause);
+}
+
+/** An answer that began well: it broke off, or is not in its coding. The code is that of connect-es for either. */
+function brokenAnswer(call: Call, cause: unknown): ConnectError {
+  return failureOf(call, "the answer of the backend cannot be read", Code.Internal, cause);
+}
+
+/** When the call was aborted, its reason says more than what the abort broke. */
+function failureOf({ signal }: Call, message: string, code: Code, cause: unknown): ConnectError {
   if (signal.aborted && signal.reason instanceof ConnectError) return signal.reason;
-  return new ConnectError("the backend cannot be reached", Code.Unavailable, undefined, undefined, cause);
+  return new ConnectError(message, code, undefined, undefined, cause);
 }

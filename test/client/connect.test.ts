@@ -127,7 +127,7 @@ test.each<[string, Code, string]>([
   ["connect=v1&encoding=xml&message={}", Code.InvalidArgument, "xml"],
   ["connect=v1&encoding=json&compression=br&message={}", Code.Unimplemented, "br"],
   ["connect=v1&encoding=json&base64=1&message=*", Code.InvalidArgument, "base64"],
-  ["connect=v1&encoding=json&message=%FF", Code.InvalidArgument, "message"],
+  ["connect=v1&encoding=json&message=%FF", Code.InvalidArgument, "JSON"],
   ["connect=v1&encoding=json&message={", Code.InvalidArgument, "JSON"],
   [`connect=v1&encoding=proto&base64=1&compression=gzip&message=${base64}`, Code.InvalidArgument, "gzip"],
 ])("GET ?%s is refused", async (query, code, mention) => {

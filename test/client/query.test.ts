@@ -1,6 +1,6 @@
 import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { decodePercent, parseParameters, parseQuery } from "../../src/client/query.ts";
+import { decodeForm, decodeFormBytes, decodePercent, parseParameters, parseQuery } from "../../src/client/query.ts";
 import { failure } from "../failure.ts";
 
 const VALID = [
@@ -46,6 +46,24 @@ test("the first value of each name counts where one is wanted", () => {
     ["b", "2"],
     ["__proto__", "4"],
   ]);
+});
+
+test("a parameter that nobody asks for may hold anything", () => {
+  expect(parseParameters("a=%FF&b=%zz&c=1").get("c")).toBe("1");
+  expect(() => decodeForm("%FF", "a")).toThrow(failure(Code.InvalidArgument, "a"));
+});
+
+test.each([
+  ["", []],
+  ["a+b", [0x61, 0x20, 0x62]],
+  ["%00%ff%2B%25", [0, 0xff, 0x2b, 0x25]],
+  ["\u00e9%C3", [0xc3, 0xa9, 0xc3]],
+])("%j are bytes, text or not", (encoded, bytes) => {
+  expect([...decodeFormBytes(encoded, "a")]).toEqual(bytes);
+});
+
+test.each(["%", "%4", "%4g", "a%zzb"])("%j has a broken escape", (encoded) => {
+  expect(() => decodeFormBytes(encoded, "message")).toThrow(failure(Code.InvalidArgument, "message"));
 });
 
 test("a plus is data outside of queries", () => {

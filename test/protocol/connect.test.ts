@@ -3,14 +3,7 @@ import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { errorFromJson, errorToJson } from "@connectrpc/connect/protocol-connect";
 import { expect, test } from "vitest";
-import {
-  checkVersion,
-  formatError,
-  parseBase64,
-  parseError,
-  urlBase64,
-  wireDetails,
-} from "../../src/protocol/connect.ts";
+import { checkVersion, formatError, parseError, wireDetails } from "../../src/protocol/connect.ts";
 
 /** connect-es, the peer. */
 const FALLBACK = new ConnectError("fallback", Code.Unknown);
@@ -108,25 +101,10 @@ test("what cannot be read in an error never hides it", () => {
   expect(parseError('{"code":"aborted","details":{}}', 409, new Headers()).details).toEqual([]);
 });
 
-test.each([
-  ["", []],
-  ["AQ", [1]],
-  ["AQ==", [1]],
-  ["+/8", [0xfb, 0xff]],
-  ["-_8=", [0xfb, 0xff]],
-  ["A", undefined],
-  ["AQ=", undefined],
-  ["AQ*", undefined],
-])("base64 %j", (text, bytes) => {
-  const read = parseBase64(text);
-  expect(read && [...read]).toEqual(bytes);
-});
-
-test("URL-safe base64 is what Buffer writes", () => {
-  for (const length of [0, 1, 2, 3, 4, 255]) {
-    const bytes = Uint8Array.from({ length }, (_, i) => 255 - i);
-    expect(urlBase64(bytes)).toBe(Buffer.from(bytes).toString("base64url"));
-  }
+test("a detail's type may be a URL that ends in its name", () => {
+  const details = [{ type: "type.googleapis.com/google.protobuf.Duration", value: "AQ" }];
+  const read = parseError(JSON.stringify({ code: "aborted", details }), 409, new Headers());
+  expect(wireDetails(read).map(({ type }) => type)).toEqual(["google.protobuf.Duration"]);
 });
 
 test("a version is ours or absent", () => {

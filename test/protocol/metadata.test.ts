@@ -92,6 +92,7 @@ test("what Connection names is hop-by-hop too", () => {
 test("values that are not printable ASCII stay behind", () => {
   const header = new Headers({ "x-latin": "caf\u00e9", "x-tab": "a\tb", "x-plain": "a b~" });
   expect([...requestMetadata(header, RULES)]).toEqual([["x-plain", "a b~"]]);
+  expect([...responseMetadata(header)]).toEqual([["x-plain", "a b~"]]);
 });
 
 test("repeated fields keep their values and order", () => {
@@ -188,4 +189,5 @@ test("trailers go into the header with their prefix, and come out of it", () => 
   expect(Object.fromEntries(header)).toEqual({ "x-a": "1", "trailer-x-b": "2", "trailer-x-c-bin": "AQ" });
   expect(Object.fromEntries(takeTrailer(header) ?? [])).toEqual({ "x-b": "2", "x-c-bin": "AQ" });
   expect(Object.fromEntries(header)).toEqual({ "x-a": "1" });
+  expect(takeTrailer(new Headers({ "trailer-": "no name" }))).toBeUndefined();
 });

@@ -229,6 +229,12 @@ test("where nobody listens is unavailable, and the message does not say where", 
 test.each<[string, Answer]>([
   ["is not HTTP", ({ socket }) => socket.end("SSH-2.0-server\r\n")],
   ["hangs up", ({ socket }) => socket.destroy()],
+])("a backend that %s is unavailable", async (_, answer) => {
+  await expect(callServer(answer)).rejects.toEqual(failure(Code.Unavailable));
+});
+
+// DESIGN §4: a backend that breaks its protocol gets the code of Connect's clients, 13 or 2.
+test.each<[string, Answer]>([
   [
     "breaks off with a length",
     (_, response) => {
@@ -244,8 +250,44 @@ test.each<[string, Answer]>([
     },
   ],
   ["is not in its coding", (_, response) => proto(response, Buffer.from("plain"), { "content-encoding": "gzip" })],
-])("an answer that %s is unavailable, never a short message", async (_, answer) => {
-  await expect(callServer(answer)).rejects.toEqual(failure(Code.Unavailable));
+])("an answer that %s is an internal error, never a short message", async (_, answer) => {
+  await expect(callServer(answer)).rejects.toEqual(failure(Code.Internal));
+});
+
+test.each<[string, Answer]>([
+  [
+    "breaks off",
+    (_, response) => {
+      response.writeHead(403, { "content-type": "application/json", "content-length": "100" });
+      response.write('{"code":"not_f', () => response.destroy());
+    },
+  ],
+  [
+    "is not in its coding",
+    (_, response) => {
+      response.writeHead(403, { "content-type": "application/json", "content-encoding": "gzip" });
+      response.end('{"code":"not_found"}');
+    },
+  ],
+  [
+    "is longer than errors may be",
+    (_, response) => {
+      response.writeHead(403, { "content-type": "application/json" });
+      response.end(JSON.stringify({ code: "not_found", message: "x".repeat(1 << 20) }));
+    },
+  ],
+])("an error that %s has the code of its status", async (_, answer) => {
+  await expect(callServer(answer)).rejects.toEqual(failure(Code.PermissionDenied));
+});
+
+test("a redirect is no error of the backend's, whatever its body says", async () => {
+  const failed = callServer((_, response) => {
+    response.writeHead(302, { "content-type": "application/json", location: "/elsewhere" });
+    response.end('{"code":"not_found"}');
+  });
+  const error = await failed.catch((error: unknown) => error);
+  expect(error).toEqual(failure(Code.Unknown));
+  expect((error as ConnectError).metadata.has("location")).toBe(false);
 });
 
 test.each<[string, Answer]>([
