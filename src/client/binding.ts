@@ -10,6 +10,9 @@ import { hasTextForm, specialOf } from "../schema/special.ts";
 import type { ClientOptions } from "./exchange.ts";
 import { decodePercent, type Parameter, parseQuery } from "./query.ts";
 
+/** Characters of a parameter's name that an error repeats. */
+const MAX_TOLD = 200;
+
 type BindingOptions = Pick<ClientOptions, "unknownQuery" | "skippedQuery" | "maxDepth">;
 
 /**
@@ -46,7 +49,7 @@ function bindParameter(bound: Bound, { name, value }: Parameter, route: Route, o
   const path = resolve(route.method.input, name, options.maxDepth);
   if (!path) {
     if (lenient) return;
-    throw fieldError(name, `no such field in ${route.method.input.name}`);
+    throw fieldError(name.slice(0, MAX_TOLD), `no such field in ${route.method.input.name}`);
   }
   if (path[0] === route.body) {
     if (lenient) return;
@@ -63,7 +66,7 @@ function bindParameter(bound: Bound, { name, value }: Parameter, route: Route, o
  */
 function resolve(message: Message, name: string, maxDepth: number): readonly Field[] | undefined {
   const steps = name.split(".");
-  if (steps.length > maxDepth) throw fieldError(`${name.slice(0, 40)}…`, `exceeds the depth of ${maxDepth}`);
+  if (steps.length > maxDepth) throw fieldError(name.slice(0, MAX_TOLD), `exceeds the depth of ${maxDepth}`);
   const path: Field[] = [];
   let parent: Message | undefined = message;
   for (const step of steps) {
@@ -106,15 +109,18 @@ function put(bound: Bound, path: readonly Field[], text: string, source: Source,
       value = { kind: "message", bound: { fields: new Map() } };
       fields.set(step, value);
     }
-    if (value.kind === "record") throw fieldError(source.name, `${step.name} is given twice`);
+    if (value.kind === "record") {
+      if (value.from === "path" && options.unknownQuery === "ignore") return;
+      throw fieldError(source.name, `${step.name} is given twice`);
+    }
     fields = value.bound.fields;
   }
   const wire = encodeText(leaf, text, source.name);
   const known = fields.get(leaf);
-  if (!known) {
-    fields.set(leaf, { kind: "record", wire, ...source });
-  } else if (known.kind === "record" && leaf.repeated) {
-    fields.set(leaf, { ...known, wire: append(known.wire, wire) });
+  if (known instanceof ListRecord) {
+    known.append(wire);
+  } else if (!known) {
+    fields.set(leaf, leaf.repeated ? new ListRecord(wire, source) : { kind: "record", wire, ...source });
   } else if (known.kind === "message" || known.from === source.from) {
     throw fieldError(source.name, "more than one value is given");
   } else if (!sameBytes(known.wire, wire) && options.unknownQuery === "error") {
@@ -122,11 +128,32 @@ function put(bound: Bound, path: readonly Field[], text: string, source: Source,
   }
 }
 
-function append(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
+/** The records of a repeated field, joined when asked for: each joining copies all that came before. */
+class ListRecord {
+  readonly kind = "record";
+  readonly name: string;
+  readonly from: Source["from"];
+  readonly #wires: Uint8Array[];
+
+  constructor(wire: Uint8Array, { name, from }: Source) {
+    this.name = name;
+    this.from = from;
+    this.#wires = [wire];
+  }
+
+  append(wire: Uint8Array): void {
+    this.#wires.push(wire);
+  }
+
+  get wire(): Uint8Array {
+    const joined = new Uint8Array(this.#wires.reduce((length, wire) => length + wire.length, 0));
+    let at = 0;
+    for (const wire of this.#wires) {
+      joined.set(wire, at);
+      at += wire.length;
+    }
+    return joined;
+  }
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
