@@ -51,8 +51,7 @@ function answering(next: FetchFn, plan: Plan): FetchFn {
     try {
       return await next(request);
     } catch (error) {
-      const target = splitTarget(request.url);
-      const fail = failureFormat(request, target, plan.rpc.get(target.path), plan);
+      const fail = failureFormat(request, plan.rpc.has(splitTarget(request.url).path), plan);
       return withoutHeadContent(request, fail(asConnectError(error)));
     }
   };
@@ -73,7 +72,7 @@ async function serveRpc(request: Request, { query }: Target, rpc: MethodPlan, pl
 
 async function serveRest(request: Request, target: Target, plan: Plan): Promise<Response> {
   const match = plan.router.match(request.method, target.path);
-  if (match === undefined) throw notFound(request, target);
+  if (match === undefined) return notFound(request, target, plan);
   if ("allow" in match) {
     if (request.method === "OPTIONS") return answerOptions(match.allow);
     throw methodNotAllowed(request.method, match.allow);
@@ -135,18 +134,16 @@ function answerOptions(allow: readonly string[]): Response {
 
 const RPC_PATH = /^\/(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*\/[A-Za-z_]\w*$/;
 
-/** A path that no method and no route has, but that only an RPC caller would ask for. */
-function looksLikeRpc({ headers }: Request, { path }: Target): boolean {
-  return RPC_PATH.test(path) || headers.has("connect-protocol-version");
+/** No method and no route has this path; one that only an RPC caller would ask for is refused in its dialect. */
+function notFound(request: Request, { path }: Target, plan: Plan): Response {
+  const isRpc = RPC_PATH.test(path) || request.headers.has("connect-protocol-version");
+  const code = isRpc ? Code.Unimplemented : Code.NotFound;
+  const error = refuse(404, code, `nothing is served at ${JSON.stringify(path.slice(0, 200))}`);
+  return withoutHeadContent(request, failureFormat(request, isRpc, plan)(error));
 }
 
-function notFound(request: Request, target: Target): ConnectError {
-  const code = looksLikeRpc(request, target) ? Code.Unimplemented : Code.NotFound;
-  return refuse(404, code, `nothing is served at ${JSON.stringify(target.path.slice(0, 200))}`);
-}
-
-function failureFormat(request: Request, target: Target, rpc: MethodPlan | undefined, plan: Plan): FormatFailure {
-  if (rpc || looksLikeRpc(request, target)) return formatConnectFailure;
+function failureFormat(request: Request, isRpc: boolean, plan: Plan): FormatFailure {
+  if (isRpc) return formatConnectFailure;
   return (error) => formatRestFailure(error, request.headers.get("accept"), plan.restError);
 }
 

@@ -7,11 +7,14 @@ export interface Target {
   readonly query: string;
 }
 
+/** @param url of a Request. A fragment, which a Request keeps, is for nobody on this side. */
 export function splitTarget(url: string): Target {
-  const authority = url.indexOf("://") + 3;
-  const start = url.indexOf("/", authority);
-  const mark = url.indexOf("?", authority);
-  const end = mark === -1 ? url.length : mark;
-  const path = start === -1 || start > end ? "/" : url.slice(start, end);
-  return { path, query: mark === -1 ? "" : url.slice(mark + 1) };
+  const hash = url.indexOf("#");
+  const whole = hash === -1 ? url : url.slice(0, hash);
+  const authority = whole.indexOf("://") + 3;
+  const start = whole.indexOf("/", authority);
+  const mark = whole.indexOf("?", authority);
+  const end = mark === -1 ? whole.length : mark;
+  const path = start === -1 || start > end ? "/" : whole.slice(start, end);
+  return { path, query: mark === -1 ? "" : whole.slice(mark + 1) };
 }

@@ -15,6 +15,10 @@ test.each([
   ["http://h//a//", "//a//", ""],
   ["http://h/a;b\\c", "/a;b\\c", ""],
   ["http://h/http://i/j", "/http://i/j", ""],
+  // A fragment is never sent, and no part of either (RFC 9110 §4.2.5).
+  ["http://h/a#b?c=d", "/a", ""],
+  ["http://h/a?b=c#d", "/a", "b=c"],
+  ["http://h#/a", "/", ""],
 ])("%s", (url, path, query) => {
   expect(splitTarget(url)).toEqual({ path, query });
 });
