@@ -81,6 +81,7 @@ describe("encode", () => {
     );
     const old = encoderOf("k.Old", { unknownFields: "ignore" });
     expect(old.encode(utf8('{"closed":9,"number":1}'))).toEqual(old.encode(utf8('{"number":1}')));
+    expect(old.encode(utf8('{"byName":{"a":9,"b":2}}'))).toEqual(old.encode(utf8('{"byName":{"b":"TWO"}}')));
     expect(errorOf(() => old.encode(utf8('{"closed":2147483648}'))).code).toBe(Code.InvalidArgument);
     expect(errorOf(() => old.encode(utf8('{"closed":1.5}'))).code).toBe(Code.InvalidArgument);
   });

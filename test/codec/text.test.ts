@@ -97,6 +97,14 @@ describe("encodeText", () => {
     expect(error.details).toMatchObject([{ type: "google.rpc.BadRequest" }]);
   });
 
+  it("knows the numbers of a closed enum", () => {
+    const closed = fieldOf(messageOf(schema, "k.Old"), "closed");
+    expect(encodeText(closed, "2", "closed")).toEqual(encodeText(closed, "TWO", "closed"));
+    expect(errorOf(() => encodeText(closed, "9", "closed")).rawMessage).toContain(
+      '"9" is not a value of type k.Closed',
+    );
+  });
+
   it("refuses fields without a text form", () => {
     for (const name of ["f_kinds", "m_string", "s_struct", "s_value", "s_list", "s_any", "s_empty", "r_kinds"]) {
       expect(hasTextForm(fieldOf(kinds, name))).toBe(false);
