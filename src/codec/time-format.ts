@@ -1,10 +1,7 @@
 /** google.protobuf.Timestamp and Duration as their JSON text. */
 
-/** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z (timestamp.proto), in seconds. */
-const TIMESTAMP_MIN = -62_135_596_800n;
-const TIMESTAMP_MAX = 253_402_300_799n;
-/** Ten thousand years (duration.proto), in seconds. */
-const DURATION_MAX = 315_576_000_000n;
+import { DURATION_MAX, TIMESTAMP_MAX, TIMESTAMP_MIN } from "./time.ts";
+
 const NANOS_MAX = 999_999_999;
 
 /** `2024-02-29T12:30:45.500Z`. @returns undefined when the time is out of range, or the nanos are. */

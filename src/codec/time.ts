@@ -7,10 +7,10 @@ export interface Time {
 }
 
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z (timestamp.proto), in seconds. */
-const TIMESTAMP_MIN = -62_135_596_800;
-const TIMESTAMP_MAX = 253_402_300_799;
+export const TIMESTAMP_MIN = -62_135_596_800;
+export const TIMESTAMP_MAX = 253_402_300_799;
 /** Ten thousand years (duration.proto), in seconds. */
-const DURATION_MAX = 315_576_000_000;
+export const DURATION_MAX = 315_576_000_000;
 
 /** RFC 3339 §5.6 with upper-case T and Z. */
 const timestamp =
