@@ -53,3 +53,11 @@ function decompression(format: CompressionFormat): ReadableWritablePair<Uint8Arr
  * passes verbatim; elsewhere fetch has decoded the body, and the header must not be repeated.
  */
 export const FETCH_KEEPS_ENCODING = globalThis.navigator?.userAgent === "Cloudflare-Workers";
+
+/**
+ * Values of Content-Encoding that `fetch` takes off a body that is read. workerd compares them as they are spelt; a
+ * body in another coding is handed on coded, and could be taken for the message.
+ */
+export const DECODED_BY_FETCH: ReadonlySet<string> = FETCH_KEEPS_ENCODING
+  ? new Set(["gzip", "br"])
+  : new Set(["gzip", "x-gzip", "br", "deflate"]);

@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call, CallFn, Reply } from "../call.ts";
 import { urlBase64 } from "../protocol/base64.ts";
 import { readAll, tooLarge } from "../protocol/bytes.ts";
-import { FETCH_KEEPS_ENCODING } from "../protocol/compression.ts";
+import { DECODED_BY_FETCH, FETCH_KEEPS_ENCODING, isIdentity } from "../protocol/compression.ts";
 import { CONNECT_VERSION, parseError } from "../protocol/connect.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { responseMetadata, takeTrailer } from "../protocol/metadata.ts";
@@ -23,9 +23,6 @@ const MAX_GET_URL = 8_000;
 
 /** Bytes read of an answer that is an error. */
 const MAX_ERROR_BYTES = 1 << 20;
-
-/** What workerd and Node decode natively when the answer says so. */
-const DECODED_BY_FETCH: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "br", "deflate"]);
 
 export function createConnectUpstream(options: ConnectUpstreamOptions): CallFn {
   return async (call) => {
@@ -82,7 +79,7 @@ async function readResponse(call: Call, response: Response, options: ConnectUpst
     await response.body?.cancel();
     throw unexpectedType(type);
   }
-  const encoding = response.headers.get("content-encoding")?.trim().toLowerCase();
+  const encoding = response.headers.get("content-encoding");
   const header = responseMetadata(response.headers);
   const trailer = takeTrailer(header);
   const reply = { header, ...(trailer && { trailer }) };
@@ -90,7 +87,7 @@ async function readResponse(call: Call, response: Response, options: ConnectUpst
     if (encoding && FETCH_KEEPS_ENCODING) header.set("content-encoding", encoding);
     return { ...reply, body: { kind: "raw", stream: response.body } };
   }
-  if (encoding && !DECODED_BY_FETCH.has(encoding)) {
+  if (encoding && !isIdentity(encoding) && !DECODED_BY_FETCH.has(encoding)) {
     await response.body?.cancel();
     throw new ConnectError(`the backend used an encoding that was not offered: ${encoding}`, Code.Internal);
   }
@@ -98,7 +95,7 @@ async function readResponse(call: Call, response: Response, options: ConnectUpst
   return { ...reply, body: { kind: "message", read: () => Promise.resolve(wire) } };
 }
 
-async function readMessage(response: Response, encoding: string | undefined, maxBytes: number): Promise<Uint8Array> {
+async function readMessage(response: Response, encoding: string | null, maxBytes: number): Promise<Uint8Array> {
   const length = response.headers.get("content-length");
   // An empty answer is the empty message; decoding zero bytes of gzip would fail.
   if (length === "0") return new Uint8Array(0);
