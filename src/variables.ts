@@ -4,11 +4,11 @@ import { type Backend, describeMismatch, type GatewayOptions, PLAIN_OPTIONS, par
 import type { ServiceConfig } from "./schema/service-config.ts";
 
 /** Where the backends are: one for all, or a JSON object as `backends` takes it. */
-const UPSTREAM = "ISTHMUS_UPSTREAM";
-const UPSTREAM_PROTOCOL = "ISTHMUS_UPSTREAM_PROTOCOL";
-const BACKENDS = "ISTHMUS_BACKENDS";
+export const UPSTREAM = "ISTHMUS_UPSTREAM";
+export const UPSTREAM_PROTOCOL = "ISTHMUS_UPSTREAM_PROTOCOL";
+export const BACKENDS = "ISTHMUS_BACKENDS";
 /** A google.api.Service as JSON. */
-const SERVICE_CONFIG = "ISTHMUS_SERVICE_CONFIG";
+export const SERVICE_CONFIG = "ISTHMUS_SERVICE_CONFIG";
 
 /** The name of an option's variable. */
 export function variableName(option: string): string {
@@ -37,8 +37,13 @@ export function readVariables(env: Readonly<Record<string, unknown>>): Omit<Gate
   for (const name of Object.keys(env)) {
     if (name.startsWith("ISTHMUS_") && !known.has(name)) throw misconfigured(`${name}: no such variable`);
   }
-  const serviceConfig = readObject(env, SERVICE_CONFIG) as ServiceConfig | undefined;
+  const serviceConfig = readServiceConfig(env);
   return { ...options, ...(serviceConfig && { serviceConfig }), backends: readBackends(env) };
+}
+
+/** @throws ConnectError invalid_argument when the variable holds no object. */
+export function readServiceConfig(env: Readonly<Record<string, unknown>>): ServiceConfig | undefined {
+  return readObject(env, SERVICE_CONFIG) as ServiceConfig | undefined;
 }
 
 function readBackends(env: Readonly<Record<string, unknown>>): Readonly<Record<string, Backend>> {

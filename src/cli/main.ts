@@ -1,9 +1,12 @@
 /** The command line. Each command is a file of its own and one entry here. */
 import { ConnectError } from "@connectrpc/connect";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { PortTakenError } from "../node/port.ts";
+import { createFlag, PLAIN_OPTION_NAMES } from "./gateway-flags.ts";
 
 const SCHEMA = "a FileDescriptorSet (buf build -o set.binpb), or a folder of .proto files";
+const SERVICE_CONFIG =
+  "http rules by selector: a google.api.Service in YAML or JSON (env: ISTHMUS_SERVICE_CONFIG, JSON itself)";
 
 /**
  * Runs the command that `argv` (with node and script first) names; ends the process with 1 when it fails.
@@ -11,30 +14,64 @@ const SCHEMA = "a FileDescriptorSet (buf build -o set.binpb), or a folder of .pr
  */
 export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command("isthmus").description("REST/JSON in, Connect out: an edge gateway for protobuf APIs.");
+  addDev(program);
+  schemaCommand(program, "routes", "print method, template, RPC and body, one binding a line").action(async (options) =>
+    (await import("./routes.ts")).listRoutes(options),
+  );
+  schemaCommand(
+    program,
+    "check",
+    "tell every fault of the http rules and what is unusual; end with 1 when one is wrong",
+  )
+    .option("--json", "one array of faults, for machines")
+    .action(async (options) => (await import("./check.ts")).check(options));
   program
-    .command("dev")
-    .description("serve a schema in the Workers runtime, in front of a backend")
+    .command("compile")
+    .description("write the descriptor set that a Worker bundles")
     .requiredOption("--schema <path>", SCHEMA)
-    .requiredOption("--upstream <url>", "where the backend is", parseUrl)
-    .option("--upstream-protocol <protocol>", "what it speaks", "connect")
-    .option("--port <number>", "0 takes a free one", parsePort, 8787)
-    .option("--host <address>", "where to listen", "127.0.0.1")
-    .addHelpText(
-      "after",
-      "\nOptions of the gateway are variables of the environment: ISTHMUS_EMIT_DEFAULTS=true isthmus dev …",
-    )
-    .action(async (options) => (await import("./dev.ts")).dev(options));
+    .requiredOption("--out <file>", "where to, gen/api.binpb for the Worker of this package")
+    .action(async (options) => (await import("./compile.ts")).compile(options));
   program
-    .command("routes")
-    .description("print method, template, RPC and body, one binding a line")
-    .requiredOption("--schema <path>", SCHEMA)
-    .action(async (options) => (await import("./routes.ts")).listRoutes(options));
+    .command("init")
+    .description("make a new project: a Worker with a gateway, an API and what deploys it")
+    .argument("[folder]", "an empty folder, or one that is not there yet", ".")
+    .action(async (folder) => (await import("./init.ts")).init(folder));
   try {
     await program.parseAsync(argv);
   } catch (error) {
     console.error(`error: ${describeFailure(error)}`);
     process.exitCode = 1;
   }
+}
+
+function addDev(program: Command): void {
+  const command = program
+    .command("dev")
+    .description("serve a schema in the Workers runtime, in front of a backend")
+    .requiredOption("--schema <path>", SCHEMA)
+    .addOption(
+      new Option("--upstream <url>", "where the backend is (env: ISTHMUS_UPSTREAM)")
+        .argParser(parseUrl)
+        .conflicts("backends"),
+    )
+    .option("--upstream-protocol <protocol>", "what it speaks: connect (env: ISTHMUS_UPSTREAM_PROTOCOL)")
+    .option("--backends <json>", 'several: {"pkg.*": {"url": "…"}, "*": …} (env: ISTHMUS_BACKENDS)')
+    .option("--service-config <file>", SERVICE_CONFIG)
+    .option("--port <number>", "0 takes a free one", parsePort, 8787)
+    .option("--host <address>", "where to listen", "127.0.0.1");
+  for (const name of PLAIN_OPTION_NAMES) command.addOption(createFlag(name).helpGroup("Options of the gateway:"));
+  command.action(async (options) => (await import("./dev.ts")).dev(options));
+}
+
+/** A command about the http rules of a schema. */
+function schemaCommand(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .requiredOption("--schema <path>", SCHEMA)
+    .option("--service-config <file>", SERVICE_CONFIG)
+    .addOption(createFlag("serviceConfigMode"))
+    .addOption(createFlag("services"));
 }
 
 function describeFailure(error: unknown): string {

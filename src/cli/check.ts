@@ -1,0 +1,46 @@
+/** `isthmus check`: everything that is wrong or unusual about the http rules of a schema. */
+import { formatFault } from "../config.ts";
+import { adviseRoutes } from "../route/advice.ts";
+import type { Fault } from "../schema/model.ts";
+import { loadRules, type Rules, type SchemaArguments } from "./schema.ts";
+
+export interface CheckArguments extends SchemaArguments {
+  /** One JSON array of faults on standard output, and nothing else there. */
+  readonly json?: boolean;
+}
+
+/** Ends the process with 1 when there are errors; warnings alone are 0. */
+export async function check({ json, ...args }: CheckArguments): Promise<void> {
+  const rules = await loadRules(args);
+  const faults = [...rules.faults, ...adviseRoutes(rules.routes, takenPaths(rules))];
+  const errors = faults.filter((fault) => fault.severity === "error").length;
+  process.stdout.write(
+    json ? `${JSON.stringify(faults, null, 2)}\n` : formatReport(faults, errors, rules.routes.length),
+  );
+  if (errors > 0) process.exitCode = 1;
+}
+
+function formatReport(faults: readonly Fault[], errors: number, routes: number): string {
+  const lines = faults.map((fault) => `${fault.severity}: ${formatFault(fault)}\n`);
+  const counts = [
+    count(errors, "error"),
+    count(faults.length - errors, "warning"),
+    `${count(routes, "binding")} served`,
+  ];
+  return `${lines.join("")}${counts.join(", ")}\n`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Paths that a Worker with the defaults answers before it looks at routes. */
+function takenPaths({ schema, services }: Rules): ReadonlyMap<string, string> {
+  const methods = schema.services.filter(({ name }) => services.has(name)).flatMap((service) => service.methods);
+  return new Map([
+    ["/healthz", "the health check of the Worker"],
+    ...methods
+      .filter(({ rules }) => rules.length > 0)
+      .map(({ path, name, service }) => [path, `the RPC path of ${service.name}.${name}, for Connect calls`] as const),
+  ]);
+}
