@@ -1,6 +1,7 @@
 /** Binds path and query to fields of the request message (google/api/http.proto, "Rules for HTTP mapping"). */
 import type { ConnectError } from "@connectrpc/connect";
 import type { Bound } from "../codec/codec.ts";
+import { equalBytes } from "../codec/equal-bytes.ts";
 import { fieldError } from "../codec/error.ts";
 import { encodeText } from "../codec/text.ts";
 import type { Match, Route } from "../route/route.ts";
@@ -123,7 +124,7 @@ function put(bound: Bound, path: readonly Field[], text: string, source: Source,
     fields.set(leaf, leaf.repeated ? new ListRecord(wire, source) : { kind: "record", wire, ...source });
   } else if (known.kind === "message" || known.from === source.from) {
     throw fieldError(source.name, "more than one value is given");
-  } else if (!sameBytes(known.wire, wire) && options.unknownQuery === "error") {
+  } else if (!equalBytes(known.wire, wire) && options.unknownQuery === "error") {
     throw fieldError(source.name, "the path has another value");
   }
 }
@@ -154,8 +155,4 @@ class ListRecord {
     }
     return joined;
   }
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -6,6 +6,7 @@ import { claimBound, writeBound } from "./encode-bound.ts";
 import { type EncodeJob, joinPath, type Place } from "./encode-job.ts";
 import { encodeScalar, takesNull } from "./encode-scalar.ts";
 import { encodeListValue, encodeStruct, encodeValue } from "./encode-value.ts";
+import { equalBytes } from "./equal-bytes.ts";
 import { quote, shorten } from "./error.ts";
 import { fieldsByKey } from "./field-key.ts";
 import { OneofClaims } from "./oneof-claims.ts";
@@ -211,8 +212,4 @@ function encodeSpecialAndBound(job: EncodeJob, special: Special, message: Messag
   writer.truncate(mark);
   if (place.bound) writeBound(job, place.bound, place.depth, new Set());
   if (!equalBytes(own, writer.since(mark))) throw job.error("the body has another value than the path or query");
-}
-
-function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -3,6 +3,7 @@ import type { Field, Message } from "../schema/model.ts";
 import type { Bound } from "./codec.ts";
 import { claimBound, claimMember } from "./encode-bound.ts";
 import type { EncodeJob } from "./encode-job.ts";
+import { equalBytes } from "./equal-bytes.ts";
 import { fieldError } from "./error.ts";
 import { OneofClaims } from "./oneof-claims.ts";
 import { writeMessageRecord } from "./record.ts";
@@ -11,11 +12,12 @@ import { WireWriter } from "./wire-writer.ts";
 
 /**
  * Writes the records of `wire` with the bound values among them. What lies below a bound message field goes into one
- * record, whatever the number of records it came in. A bound value replaces that of the wire: one value has many wire
- * forms, so the two cannot be compared without reading them, and the caller meant the path by using it.
+ * record, whatever the number of records it came in. A singular value that is bound and stands in the wire too must be the
+ * same; the last record counts, and a value in a longer form than it needs is taken for another.
  *
  * @param depth level of the message.
- * @throws ConnectError invalid_argument when the wire is no message, or sets another member of a bound oneof.
+ * @throws ConnectError invalid_argument when the wire is no message, has another value than a bound one, or sets another
+ *   member of a bound oneof.
  */
 export function mergeWire(job: EncodeJob, wire: Uint8Array, message: Message, bound: Bound, depth: number): void {
   if (bound.fields.size === 0) {
@@ -29,13 +31,17 @@ export function mergeWire(job: EncodeJob, wire: Uint8Array, message: Message, bo
   const fields = new Map(message.fields.map((field) => [field.number, field]));
   /** What the wire has of the message fields below which something is bound: records of one message, side by side. */
   const contents = new Map<Field, WireWriter>();
+  /** What it has itself of the other fields that are bound. */
+  const records = new Map<Field, Uint8Array>();
   for (const record of readRecords(wire)) {
     const field = fields.get(record.number);
     const value = field && bound.fields.get(field);
     if (field) claimMember(job, claims, field);
     if (field === undefined || value === undefined) {
       job.writer.raw(record.bytes);
-    } else if (value.kind === "message" && record.content) {
+    } else if (value.kind === "record") {
+      records.set(field, record.bytes);
+    } else if (record.content) {
       const content = contents.get(field) ?? new WireWriter();
       content.raw(record.content);
       contents.set(field, content);
@@ -49,6 +55,10 @@ export function mergeWire(job: EncodeJob, wire: Uint8Array, message: Message, bo
       writeMessageRecord(job.writer, field, () => mergeWire(job, content, below, value.bound, depth + 1));
       job.path.pop();
     } else if (value.kind === "record") {
+      const own = records.get(field);
+      if (own && !equalBytes(own, value.wire)) {
+        throw fieldError(job.pathTo(field.name), `the body has another value than the ${value.from}`);
+      }
       job.writer.raw(value.wire);
     }
   }
