@@ -80,7 +80,8 @@ export function compilePlan(options: GatewayOptions): Plan {
 
 function readConfiguredSchema({ schema: set, serviceConfig, serviceConfigMode: mode }: Config) {
   const schema = readSchema(set);
-  return serviceConfig ? applyServiceConfig(schema, serviceConfig, { mode }) : { schema, faults: [] };
+  if (serviceConfig === undefined) return { schema, faults: [] };
+  return applyServiceConfig(schema, serviceConfig, { mode });
 }
 
 function reachableServices(schema: Schema, config: Config): readonly Service[] {

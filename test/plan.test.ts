@@ -80,3 +80,27 @@ test('faults in rules: all are told, with "skip" the rest is served', async () =
   expect((await send(gateway, "/v1/good", { method: "DELETE" })).status).toBe(405);
   expect((await send(gateway, "/v1/x")).status).toBe(404);
 });
+
+test("a service config gives methods their rules, and with them RPC callers; its faults are told like any other", async () => {
+  await using backend = await serveLibrary();
+  const rule = { selector: "library.v1.Library.Internal", get: "/v1/configured" };
+  const gateway = gatewayOf(backend.url, { serviceConfig: { http: { rules: [rule] } } });
+  expect((await send(gateway, "/v1/configured")).status).toBe(200);
+  expect((await send(gateway, "/library.v1.Library/Internal", postJson({}))).status).toBe(200);
+  expect((await send(gateway, "/v1/books/1")).status).toBe(200);
+
+  const serviceConfig = { http: { rules: [rule, { selector: "library.v1.Library.Nope", get: "/v1/nope" }] } };
+  expect(() => gatewayOf(backend.url, { serviceConfig })).toThrow(
+    failure(Code.InvalidArgument, "http.rules[1]", "library.v1.Library.Nope"),
+  );
+  const warn = vi.fn();
+  const lenient = gatewayOf(backend.url, { serviceConfig, onFault: "skip", warn });
+  expect(warn.mock.calls.flat()).toEqual([expect.stringContaining("library.v1.Library.Nope")]);
+  expect((await send(lenient, "/v1/configured")).status).toBe(200);
+});
+
+test.each<[unknown]>([[null], ["http"], [5]])("a service config cannot be %j", (serviceConfig) => {
+  expect(() => gatewayOf("http://a.example", { serviceConfig } as Options)).toThrow(
+    failure(Code.InvalidArgument, "service config", "http.rules"),
+  );
+});

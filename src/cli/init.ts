@@ -1,6 +1,5 @@
 /** `isthmus init`: a new project that runs. */
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, realpath, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -57,9 +56,12 @@ function projectName(folder: string): string {
   return name || "gateway";
 }
 
-/** In a checkout the library has to be built before a project can import it: Node strips no types in node_modules. */
+/**
+ * In a checkout the library has to be built before a project can import it, since Node strips no types in
+ * node_modules; and again, because what was built may be older than the sources.
+ */
 function buildCheckout(): void {
-  if (existsSync(join(PACKAGE, "dist/gateway.js"))) return;
-  console.log(`building the library in ${PACKAGE}; after changes there: npm run build`);
+  if (!import.meta.url.endsWith(".ts")) return;
+  console.log(`building the library in ${PACKAGE} (after changes there: npm run build)`);
   execFileSync(process.execPath, [join(PACKAGE, "src/node/build.ts")], { stdio: "inherit" });
 }

@@ -148,7 +148,11 @@ test.each([{}, { http: {} }, { http: [] }, { http: { rules: {} } }, [], "text"])
 });
 
 test("other parts of the service config are somebody else's, other parts of http are not", () => {
-  const config = { type: "google.api.Service", config_version: 3, http: { rules: [], fully_decode_reserved_expansion: true } };
+  const config = {
+    type: "google.api.Service",
+    config_version: 3,
+    http: { rules: [], fully_decode_reserved_expansion: true },
+  };
   const { faults } = applyServiceConfig(schema, config as ServiceConfig);
   expect(faults.map(({ method }) => method)).toEqual(["http.fully_decode_reserved_expansion"]);
 });
