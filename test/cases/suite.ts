@@ -20,10 +20,12 @@ export async function testCases(file: string, knownFailing?: string): Promise<vo
   const session = await openSession(cases, await readDescriptors(path("catalog.proto")));
   afterAll(() => session.stop());
 
-  it.skipIf(known.size === 0)("lists as failing only cases that exist", () => {
-    const ids = new Set(cases.map((test) => test.id));
-    expect([...known.keys()].filter((id) => !ids.has(id))).toEqual([]);
-  });
+  if (knownFailing !== undefined) {
+    it("lists as failing only cases that exist", () => {
+      const ids = new Set(cases.map((test) => test.id));
+      expect([...known.keys()].filter((id) => !ids.has(id))).toEqual([]);
+    });
+  }
 
   for (const area of new Set(cases.map((test) => test.area))) {
     describe(area, () => {

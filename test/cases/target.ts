@@ -36,6 +36,7 @@ const GATEWAY_NAMES: ReadonlyMap<string, string> = new Map([
   ["max_response_bytes", "upstreamReadMaxBytes"],
   ["connect_get", "connectGet"],
   ["client_ip_header", "clientIpHeader"],
+  ["preset", "preset"],
 ]);
 
 const CORS_NAMES: ReadonlyMap<string, string> = new Map([
