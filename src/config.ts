@@ -113,15 +113,33 @@ export function formatFault(fault: Fault): string {
 }
 
 function checkOptions(options: GatewayOptions): void {
-  if (typeof options.schema !== "object" || options.schema === null) {
+  // Types are only a promise: whoever has none gets a sentence instead of a TypeError, now instead of at each call.
+  if (typeof options?.schema !== "object" || options.schema === null) {
     throw misconfigured("schema: the bytes of a google.protobuf.FileDescriptorSet are needed, or generated files");
   }
   for (const [name, value] of Object.entries(options)) {
     if (OTHER_OPTIONS.includes(name) || value === undefined) continue;
     if (!Object.hasOwn(PLAIN_OPTIONS, name)) throw misconfigured(`${name}: no such option`);
     const wanted = describeMismatch(PLAIN_OPTIONS[name as keyof typeof PLAIN_OPTIONS].kind, value);
-    if (wanted) throw misconfigured(`${name}: ${JSON.stringify(value)} is not ${wanted}`);
+    if (wanted) throw misconfigured(`${name}: ${formatValue(value)} is not ${wanted}`);
   }
+  const { policies = [], filters = [], warn } = options;
+  if (!isListOf(policies, (policy) => typeof policy?.wrap === "function")) {
+    throw misconfigured("policies: not a list of { wrap(next) { … } }");
+  }
+  if (!isListOf(filters, (filter) => typeof filter === "function")) {
+    throw misconfigured("filters: not a list of functions");
+  }
+  if (warn !== undefined && typeof warn !== "function") throw misconfigured("warn: not a function");
+}
+
+function isListOf<T>(list: readonly T[], fits: (item: T) => boolean): boolean {
+  return Array.isArray(list) && list.every(fits);
+}
+
+/** As it was written, where JSON has no word for it too. */
+function formatValue(value: unknown): string {
+  return typeof value === "number" || typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }
 
 /** What is given, and of the preset what is not. */
@@ -147,6 +165,13 @@ function readBackend(name: string, backend: Backend): Required<Backend> {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash) {
     throw misconfigured(`backends["${name}"]: ${JSON.stringify(url)} is no http or https URL`);
+  }
+  // fetch would refuse it at each call; and it may be a secret, so it is not repeated.
+  if (parsed.username || parsed.password) {
+    throw misconfigured(`backends["${name}"]: the URL holds a user name or a password, which cannot be sent`);
+  }
+  if (fetch !== undefined && typeof fetch !== "function") {
+    throw misconfigured(`backends["${name}"]: fetch is not a function`);
   }
   const prefix = parsed.pathname.replace(/\/+$/, "");
   // workerd's fetch must be called on the global object.

@@ -83,7 +83,7 @@ export interface Backend {
   readonly fetch?: typeof fetch;
 }
 
-export type OptionKind = "flag" | "count" | "text" | "list" | readonly string[];
+export type OptionKind = "flag" | "count" | "text" | "name" | "list" | readonly string[];
 
 /** An option that is a plain value: what it may be, and its words in `--help` and in the README. */
 export interface PlainOption {
@@ -168,12 +168,12 @@ export const PLAIN_OPTIONS = {
   },
   denyHeaders: { kind: "list", default: "none", about: "request headers that never become metadata" },
   metadataPrefix: {
-    kind: "text",
+    kind: "name",
     default: "none",
     about: "request headers with this prefix become metadata without it: `Grpc-Metadata-`",
   },
   clientIpHeader: {
-    kind: "text",
+    kind: "name",
     default: "none",
     about: "header with the caller's address, appended to `x-forwarded-for`; on Cloudflare `cf-connecting-ip`",
   },
@@ -196,11 +196,15 @@ export const PRESETS = {
 /** Texts stand in headers, where a line break or a wide character would fail every call. */
 const HEADER_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
+/** A field name, or the beginning of one (RFC 9110 §5.1). */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
 /** @returns what the value should have been, to follow "is not"; undefined when it is that. */
 export function describeMismatch(kind: OptionKind, value: unknown): string | undefined {
   if (kind === "flag") return typeof value === "boolean" ? undefined : "true or false";
   if (kind === "count") return Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "a positive whole number";
   if (kind === "text") return typeof value === "string" && HEADER_TEXT.test(value) ? undefined : "a text for a header";
+  if (kind === "name") return typeof value === "string" && HEADER_NAME.test(value) ? undefined : "a header name";
   if (kind === "list") return isTextList(value) ? undefined : "a list of texts";
   return kind.some((choice) => choice === value) ? undefined : `one of ${kind.join(", ")}`;
 }

@@ -56,6 +56,7 @@ const WRONG = {
   flag: ["true", 1, null],
   count: [0, -1, 1.5, "5", Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, null],
   text: ["", 5, null, "two\r\nlines", " padded ", "caf\u00e9"],
+  name: ["", 5, null, "a b", "a:", "a\r\nb", "caf\u00e9"],
   list: ["a,b", [1], {}, null],
   choice: ["nonsense", true, null],
 };
@@ -99,6 +100,39 @@ test.each([[undefined], [null], ["text"], [5]])("the schema cannot be %j", (sche
   expect(() => read({ schema })).toThrow(failure(Code.InvalidArgument, "schema"));
 });
 
+test.each([[undefined], [null], [5]])("the options cannot be %j", (options) => {
+  expect(() => readConfig(options as never)).toThrow(failure(Code.InvalidArgument, "schema"));
+});
+
+test.each<[string, unknown]>([
+  ["policies", "all"],
+  ["policies", { wrap: () => undefined }],
+  ["policies", [undefined]],
+  ["policies", [() => undefined]],
+  ["policies", [{ reads: "message" }]],
+  ["filters", null],
+  ["filters", () => undefined],
+  ["filters", [{}]],
+  ["warn", "stderr"],
+])("%s cannot be %j", (option, value) => {
+  expect(() => read({ [option]: value })).toThrow(failure(Code.InvalidArgument, option));
+});
+
+test("a number that JSON cannot write is shown all the same", () => {
+  expect(() => read({ timeoutMs: Number.POSITIVE_INFINITY })).toThrow(failure(Code.InvalidArgument, "Infinity"));
+  expect(() => read({ timeoutMs: 5n })).toThrow(failure(Code.InvalidArgument, "timeoutMs: 5 is"));
+});
+
+test.each(["http://joe@a.example", "http://:s3cret@a.example", "http://joe:s3cret@a.example"])(
+  "a backend cannot be at %s, and its password is not repeated",
+  (url) => {
+    const secretKept = expect.not.objectContaining({ message: expect.stringContaining("s3cret") });
+    const start = () => read({ backends: { "*": { url } } });
+    expect(start).toThrow(failure(Code.InvalidArgument, "password"));
+    expect(start).toThrow(secretKept);
+  },
+);
+
 test.each<[unknown, string]>([
   [undefined, "backends"],
   [{}, "backends"],
@@ -111,6 +145,7 @@ test.each<[unknown, string]>([
   [{ "*": { url: "http://a.example/#x" } }, "#x"],
   [{ "*": { url: "http://a.example", protocol: "soap" } }, "soap"],
   [{ "*": { url: "http://a.example", timeout: 5 } }, "timeout"],
+  [{ "*": { url: "http://a.example", fetch: "fetch" } }, "fetch"],
 ])("the backends cannot be %j", (backends, mention) => {
   expect(() => read({ backends })).toThrow(failure(Code.InvalidArgument, mention));
 });

@@ -29,7 +29,7 @@ function formatValue(kind: OptionKind): string {
   if (kind === "flag") return "[true|false]";
   if (kind === "count") return "<number>";
   if (kind === "list") return "<a,b>";
-  return kind === "text" ? "<text>" : `<${kind.join("|")}>`;
+  return kind === "text" || kind === "name" ? `<${kind}>` : `<${kind.join("|")}>`;
 }
 
 /** Empty is as not given, as it is for variables. */
