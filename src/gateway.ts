@@ -5,12 +5,12 @@ import { connectAllow, createConnectExchange, formatConnectFailure } from "./cli
 import type { Exchange, FormatFailure } from "./client/exchange.ts";
 import { createRestExchange } from "./client/rest.ts";
 import { formatRestFailure } from "./client/rest-error.ts";
-import { splitTarget, type Target } from "./client/target.ts";
+import { checkHost, splitTarget, type Target } from "./client/target.ts";
 import type { GatewayOptions } from "./options.ts";
 import { compilePlan, type MethodPlan, type Plan } from "./plan.ts";
 import { watchBody } from "./protocol/bytes.ts";
 import { type Deadline, parseTimeout, startDeadline, whenAborted } from "./protocol/deadline.ts";
-import { methodNotAllowed, refuse } from "./protocol/status.ts";
+import { isCode, methodNotAllowed, refuse } from "./protocol/status.ts";
 import type { Match } from "./route/route.ts";
 
 export type { Call, CallFn, FetchFn, HttpFilter, Policy, Reply } from "./call.ts";
@@ -49,15 +49,31 @@ export function createGateway(options: GatewayOptions): Gateway {
 function answering(next: FetchFn, plan: Plan): FetchFn {
   return async (request) => {
     try {
-      return await next(request);
+      return requireResponse(await next(request));
     } catch (error) {
       const fail = failureFormat(request, plan.rpc.has(splitTarget(request.url).path), plan);
-      return withoutHeadContent(request, fail(asConnectError(error)));
+      return withoutHeadContent(request, formatFailure(error, fail));
     }
   };
 }
 
+/** A filter without types may return anything. By its shape, since a host in Node may have a Response of its own. */
+function requireResponse(response: Response): Response {
+  if (response?.headers) return response;
+  throw new TypeError("a filter returned no Response");
+}
+
+/** A policy's error may hold what nobody can show: then that is the fault. */
+function formatFailure(error: unknown, fail: FormatFailure): Response {
+  try {
+    return fail(asConnectError(error));
+  } catch (fault) {
+    return fail(asConnectError(fault));
+  }
+}
+
 async function serveRequest(request: Request, plan: Plan): Promise<Response> {
+  checkHost(request.headers.get("host"));
   const target = splitTarget(request.url);
   const rpc = plan.rpc.get(target.path);
   return rpc ? serveRpc(request, target, rpc, plan) : serveRest(request, target, plan);
@@ -147,9 +163,9 @@ function failureFormat(request: Request, isRpc: boolean, plan: Plan): FormatFail
   return (error) => formatRestFailure(error, request.headers.get("accept"), plan.restError);
 }
 
-/** Whatever is no ConnectError is a fault of ours: the log has it, the caller must not. */
+/** Whatever is no ConnectError, with a code that there is, is a fault inside: the log has it, the caller must not. */
 function asConnectError(error: unknown): ConnectError {
-  if (error instanceof ConnectError) return error;
+  if (error instanceof ConnectError && isCode(error.code)) return error;
   console.error(error);
   return new ConnectError("internal error", Code.Internal);
 }

@@ -204,6 +204,59 @@ test.each<[string, Options]>([
   expect(log).toHaveBeenCalledTimes(2);
 });
 
+/** Errors as policies without types may make them. */
+function oddError(change: object): ConnectError {
+  return Object.assign(new ConnectError("secret", Code.NotFound), change);
+}
+
+test.each<[string, unknown]>([
+  ["code 0", oddError({ code: 0 })],
+  ["a code that there is not", oddError({ code: 99 })],
+  ["a code that is no number", oddError({ code: "__proto__" })],
+  ["no details", oddError({ details: null })],
+  ["details that are none", oddError({ details: [5, null] })],
+  ["no metadata", oddError({ metadata: undefined })],
+  ["nothing at all", undefined],
+])("an error with %s is 500, whoever calls", async (_, error) => {
+  const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const gateway = gatewayOf("http://unused.example", { policies: [{ wrap: () => () => Promise.reject(error) }] });
+  const rest = await send(gateway, "/v1/books/1");
+  expect([rest.status, await rest.json()]).toEqual([500, { code: 13, message: "internal error" }]);
+  const connect = await send(gateway, "/library.v1.Library/GetBook", postJson({}));
+  expect([connect.status, await connect.json()]).toEqual([500, { code: "internal", message: "internal error" }]);
+  expect(log).toHaveBeenCalledTimes(2);
+});
+
+test.each([[undefined], [null], ["text"], [{ status: 200 }]])("a filter that returns %j is 500", async (returned) => {
+  const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const gateway = gatewayOf("http://unused.example", { filters: [() => async () => returned as never] });
+  const response = await send(gateway, "/v1/books/1");
+  expect([response.status, await response.json()]).toEqual([500, { code: 13, message: "internal error" }]);
+  expect(log).toHaveBeenCalledWith(expect.objectContaining({ message: expect.stringContaining("filter") }));
+});
+
+test.each(["a/v1/books/2?", "a#b", "a, b", "joe@a", "a\\b"])(
+  "a request with the host %s is refused in the caller's dialect",
+  async (host) => {
+    const gateway = gatewayOf("http://unused.example");
+    const rest = await send(gateway, "/v1/books/1", { headers: { host } });
+    expect([rest.status, await rest.json()]).toMatchObject([
+      400,
+      { code: 3, message: expect.stringContaining("host") },
+    ]);
+    const connect = await send(gateway, "/library.v1.Library/GetBook", postJson({}, { host }));
+    expect([connect.status, await connect.json()]).toMatchObject([400, { code: "invalid_argument" }]);
+  },
+);
+
+test.each(["a.example", "a.example:8080", "[::1]:8080", "", "xn--caf-dma.example"])(
+  "the host %j is one",
+  async (host) => {
+    await using backend = await serveLibrary();
+    expect((await send(gatewayOf(backend.url), "/v1/books/1", { headers: { host } })).status).toBe(200);
+  },
+);
+
 function throwing(): never {
   throw new Error("secret at /srv/app.ts");
 }

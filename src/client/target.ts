@@ -1,4 +1,5 @@
 /** The request target as the caller wrote it. `new URL` would resolve dots and rewrite escapes, and so see another path. */
+import { Code, ConnectError } from "@connectrpc/connect";
 
 export interface Target {
   /** Percent-encoded, beginning with "/". */
@@ -17,4 +18,18 @@ export function splitTarget(url: string): Target {
   const end = mark === -1 ? whole.length : mark;
   const path = start === -1 || start > end ? "/" : whole.slice(start, end);
   return { path, query: mark === -1 ? "" : whole.slice(mark + 1) };
+}
+
+/** Two Host fields are joined by ", ". */
+const HOST = /^[^\s/?#\\@]*$/;
+
+/**
+ * RFC 9112 §3.2. Raw workerd writes the field into the URL as it is: with a "/" in it, the path would be another than
+ * that of the request line.
+ *
+ * @throws ConnectError invalid_argument for a Host field that is no host.
+ */
+export function checkHost(host: string | null): void {
+  if (host === null || HOST.test(host)) return;
+  throw new ConnectError(`host: ${JSON.stringify(host.slice(0, 200))} is no host`, Code.InvalidArgument);
 }

@@ -55,6 +55,11 @@ const CODES_OF_STATUS: ReadonlyMap<number, Code> = new Map([
   [504, Code.Unavailable],
 ]);
 
+/** False for what an error made without types may hold: 0, 17, a text. */
+export function isCode(code: unknown): code is Code {
+  return typeof code === "number" && Object.hasOwn(NAMES, code);
+}
+
 export function codeName(code: Code): string {
   return NAMES[code];
 }
