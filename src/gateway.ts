@@ -113,7 +113,7 @@ async function serveCall(request: Request, exchange: Exchange, plan: MethodPlan,
     };
     const reply = await Promise.race([plan.call(call), aborted]);
     const response = await Promise.race([exchange.respond(underDeadline(reply, deadline)), aborted]);
-    if (reply.body.kind !== "raw") deadline.stop();
+    if (reply.body.kind !== "raw" || reply.body.stream === null) deadline.stop();
     return response;
   } catch (error) {
     deadline.stop();

@@ -34,20 +34,19 @@ export function tooLarge(maxBytes: number): ConnectError {
   return new ConnectError(`message is larger than the limit of ${maxBytes} bytes`, Code.ResourceExhausted);
 }
 
-/** workerd's own: bytes go through it without waking JavaScript. Node has none. */
-const { IdentityTransformStream } = globalThis as {
+/** workerd's own: bytes go through it without waking JavaScript. Node has none, and no cheaper way to see an end. */
+const { IdentityTransformStream = TransformStream<Uint8Array, Uint8Array> } = globalThis as {
   readonly IdentityTransformStream?: new () => TransformStream<Uint8Array, Uint8Array>;
 };
 
 /**
  * The same bytes, for a body that an abort has to reach after the answer was returned. When workerd hands on a fetched
- * body natively, it ends all else of the call with the return, timers too; elsewhere the stream is returned as it is.
+ * body natively, it ends all else of the call with the return, timers too; in Node a timer stays until it is cleared.
  *
  * @param stream not compressed: workerd would decode it here, and compress it anew behind.
- * @param onEnd told when the body has ended, well or not, where that can be seen.
+ * @param onEnd told when the body has ended, well or not.
  */
 export function watchBody(stream: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
-  if (!IdentityTransformStream) return stream;
   const { readable, writable } = new IdentityTransformStream();
   // Why it failed, the readable side tells the caller by a broken transfer.
   stream.pipeTo(writable).then(onEnd, onEnd);

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { readAll } from "../../src/protocol/bytes.ts";
+import { readAll, watchBody } from "../../src/protocol/bytes.ts";
 
 /** A stream of pieces, as a byte stream or as a default one, that knows whether it was cancelled. */
 function streamOf(pieces: readonly number[][], type: "bytes" | undefined, endless = false) {
@@ -95,4 +95,44 @@ test("a body in pieces of a byte does not hold a buffer for each", async () => {
   // Every buffer but the last went back into the next read, and was detached by it.
   const held = views.reduce((sum, buffer) => sum + buffer.byteLength, 0);
   expect(held).toBeLessThanOrEqual(2 * 65_536);
+});
+
+/** Gives its bytes in two pieces and then does what `end` says. */
+function pieces(end: (controller: ReadableStreamDefaultController<Uint8Array>) => void, cancelled?: () => void) {
+  const left = [Uint8Array.of(1, 2), Uint8Array.of(3)];
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = left.shift();
+      if (piece) controller.enqueue(piece);
+      else end(controller);
+    },
+    cancel: () => cancelled?.(),
+  });
+}
+
+test("a watched body is the same, and its end is told: of a whole one, one that breaks and one that is left", async () => {
+  const whole = Promise.withResolvers<void>();
+  const watched = watchBody(
+    pieces((controller) => controller.close()),
+    whole.resolve,
+  );
+  expect(await readAll(watched, 10)).toEqual(Uint8Array.of(1, 2, 3));
+  await whole.promise;
+
+  const failure = new Error("cut");
+  const broken = Promise.withResolvers<void>();
+  const breaking = watchBody(
+    pieces((controller) => controller.error(failure)),
+    broken.resolve,
+  );
+  await expect(readAll(breaking, 10)).rejects.toBe(failure);
+  await broken.promise;
+
+  const left = Promise.withResolvers<void>();
+  const cancelled = Promise.withResolvers<void>();
+  const endless = pieces(() => undefined, cancelled.resolve);
+  const reader = watchBody(endless, left.resolve).getReader();
+  await reader.read();
+  await reader.cancel();
+  await Promise.all([left.promise, cancelled.promise]);
 });
