@@ -37,6 +37,7 @@ export interface MethodPlan {
 export function compilePlan(options: GatewayOptions): Plan {
   const config = readConfig(options);
   const { schema, faults: configFaults } = readConfiguredSchema(config);
+  warnOfNames(schema, config);
   const services = reachableServices(schema, config);
   const names = new Set(services.map((service) => service.name));
   const { routes, faults: ruleFaults } = compileRules(schema, names);
@@ -94,6 +95,12 @@ function reachableServices(schema: Schema, config: Config): readonly Service[] {
   const leftOut = schema.services.filter((service) => !isWanted(service)).map(({ name }) => name);
   if (leftOut.length > 0) config.warn(`not reachable: ${leftOut.join(", ")} (name them in services to serve them)`);
   return services;
+}
+
+/** A backend whose name no service has is a slip of the pen: what is meant for it would go elsewhere. */
+function warnOfNames({ services }: Schema, { backends, warn }: Config): void {
+  const isUsed = (entry: string) => services.some(({ name }) => listsService([entry], name));
+  for (const entry of backends.keys()) if (!isUsed(entry)) warn(`backends["${entry}"]: the schema has no such service`);
 }
 
 function requireBackend(config: Config, { name }: Service): Required<Backend> {

@@ -46,6 +46,19 @@ test("a service without a backend is refused at start", () => {
   expect(() => gatewayOf("", { backends, services: ["library.v1.Library"] })).not.toThrow();
 });
 
+test.each([
+  ["library.v1.Library", 0],
+  ["library.v1.*", 0],
+  ["library.*", 0],
+  ["library.v1.Librarian", 1],
+  ["librarian.*", 1],
+  ["library*", 1],
+])("a backend for %s beside one for all: %i warnings", (name, warnings) => {
+  const warn = vi.fn();
+  gatewayOf("", { backends: { "*": { url: "http://a.example" }, [name]: { url: "http://b.example" } }, warn });
+  expect(warn.mock.calls.flat()).toEqual(Array(warnings).fill(expect.stringContaining(`"${name}"`)));
+});
+
 test("an unknown option and an unusable set are refused at start", () => {
   expect(() => gatewayOf("http://a.example", { emitDefault: true } as Options)).toThrow(
     failure(Code.InvalidArgument, "emitDefault"),
