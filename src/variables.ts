@@ -48,8 +48,9 @@ export function readServiceConfig(env: Readonly<Record<string, unknown>>): Servi
 
 function readBackends(env: Readonly<Record<string, unknown>>): Readonly<Record<string, Backend>> {
   const backends = readObject(env, BACKENDS);
-  if (backends) return backends as Record<string, Backend>;
   const { [UPSTREAM]: url, [UPSTREAM_PROTOCOL]: protocol } = env;
+  if (backends && url) throw misconfigured(`${UPSTREAM} and ${BACKENDS} both say where the backend is: leave one out`);
+  if (backends) return backends as Record<string, Backend>;
   if (typeof url !== "string" || url === "") throw misconfigured(`${UPSTREAM}: the URL of the backend is needed`);
   // Which protocols there are, the configuration checks.
   const backend = { url, ...(typeof protocol === "string" && protocol !== "" && { protocol }) } as Backend;

@@ -66,6 +66,7 @@ test.each([
   ["ISTHMUS_BACKENDS", "[]"],
   ["ISTHMUS_BACKENDS", '"http://a.example"'],
   ["ISTHMUS_BACKENDS", "null"],
+  ["ISTHMUS_BACKENDS", '{"*":{"url":"http://a.example"}}'],
 ])("%s cannot be %j", (name, text) => {
   expect(() => readVariables({ ...UPSTREAM, [name]: text })).toThrow(failure(Code.InvalidArgument, name));
 });

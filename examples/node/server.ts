@@ -1,7 +1,7 @@
 /**
  * The gateway as a library in Node, with a policy and a filter of its own, behind srvx's HTTP server:
  *
- *     node bin/run.js examples/node/server.ts set.binpb http://127.0.0.1:8080
+ *     npm run example:node -- set.binpb http://127.0.0.1:8080
  *
  * In a project of yours, import from "isthmus".
  */

@@ -29,6 +29,7 @@ export async function dev(args: DevArguments): Promise<void> {
     log: (message) => console.error(message),
   });
   console.log(`listening on ${server.url}`);
+  console.error(`serving ${args.schema} as it is now: start again to see changes`);
   await stopped;
   await server.close();
 }
@@ -40,7 +41,7 @@ async function readGatewayVariables(args: DevArguments): Promise<Readonly<Record
   // Either says where the backend is, and the one that is a flag counts.
   if (upstream !== undefined) Object.assign(variables, { [UPSTREAM]: upstream, [BACKENDS]: "" });
   if (upstreamProtocol !== undefined) variables[UPSTREAM_PROTOCOL] = upstreamProtocol;
-  if (backends !== undefined) variables[BACKENDS] = backends;
+  if (backends !== undefined) Object.assign(variables, { [BACKENDS]: backends, [UPSTREAM]: "" });
   if (serviceConfig !== undefined) variables[SERVICE_CONFIG] = JSON.stringify(await loadServiceConfig(serviceConfig));
   if (!variables[UPSTREAM] && !variables[BACKENDS]) {
     throw new Error("no backend: say where it is, as in --upstream http://127.0.0.1:8080, or --backends <json>");

@@ -30,6 +30,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     .description("write the descriptor set that a Worker bundles")
     .requiredOption("--schema <path>", SCHEMA)
     .requiredOption("--out <file>", "where to, gen/api.binpb for the Worker of this package")
+    .addOption(
+      new Option("--on-fault <throw|skip>", "faults in http rules: write nothing, or warn")
+        .choices(["throw", "skip"])
+        .default("throw"),
+    )
     .action(async (options) => (await import("./compile.ts")).compile(options));
   program
     .command("init")

@@ -19,6 +19,8 @@ export function projectFiles(settings: ProjectSettings): Readonly<Record<string,
     "package.json": manifest(settings),
     "wrangler.toml": wranglerConfig(settings),
     "tsconfig.json": TSCONFIG,
+    // The tools ask for Node >= 22; npm scripts run on the Node that optionalDependencies bring.
+    ".npmrc": "loglevel=error\n",
     ".gitignore": "node_modules/\ngen/\n.wrangler/\n.dev.vars\n",
     "proto/greeting/v1/greeting.proto": PROTO,
     "src/index.ts": WORKER,

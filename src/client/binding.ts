@@ -47,11 +47,8 @@ function bindParameter(bound: Bound, { name, value }: Parameter, route: Route, o
     if (lenient) return;
     throw fieldError(name, 'with body "*" there is no query parameter');
   }
-  const path = resolve(route.method.input, name, options.maxDepth);
-  if (!path) {
-    if (lenient) return;
-    throw fieldError(name.slice(0, MAX_TOLD), `no such field in ${route.method.input.name}`);
-  }
+  const path = resolve(route.method.input, name, options);
+  if (!path) return;
   if (path[0] === route.body) {
     if (lenient) return;
     throw fieldError(name, `${path[0]?.name} is the body, and cannot come from the query`);
@@ -62,10 +59,11 @@ function bindParameter(bound: Bound, { name, value }: Parameter, route: Route, o
 /**
  * The fields along a dotted name, in JSON or proto spelling each.
  *
- * @returns undefined when a step names no field.
- * @throws ConnectError invalid_argument for a name that leads where no text can stand.
+ * @returns undefined when a step names no field and that is to be ignored.
+ * @throws ConnectError invalid_argument when it is not, and for a name that leads where no text can stand.
  */
-function resolve(message: Message, name: string, maxDepth: number): readonly Field[] | undefined {
+function resolve(message: Message, name: string, options: BindingOptions): readonly Field[] | undefined {
+  const { maxDepth, unknownQuery } = options;
   const steps = name.split(".");
   if (steps.length > maxDepth) throw fieldError(name.slice(0, MAX_TOLD), `exceeds the depth of ${maxDepth}`);
   const path: Field[] = [];
@@ -74,7 +72,10 @@ function resolve(message: Message, name: string, maxDepth: number): readonly Fie
     const last = path.at(-1);
     if (last?.map || last?.repeated || (last && isDynamic(last))) throw unsuited(name, last);
     const field: Field | undefined = parent && findField(parent, step);
-    if (!field) return undefined;
+    if (!field) {
+      if (unknownQuery === "ignore") return undefined;
+      throw fieldError(name.slice(0, MAX_TOLD), `no such field in ${parent?.name ?? `${last?.name}, which has none`}`);
+    }
     path.push(field);
     parent = field.message;
   }

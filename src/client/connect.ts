@@ -132,7 +132,7 @@ function getCodec(encoding: string | null): CodecName {
 
 function unsupported(what: string): ConnectError {
   const types = "application/json, application/proto";
-  return refuse(415, Code.InvalidArgument, `${what} is not supported, but ${types}`, { "accept-post": types });
+  return refuse(415, Code.InvalidArgument, `${what} is not supported; send ${types}`, { "accept-post": types });
 }
 
 function unknownCompression(encoding: string | null): ConnectError {

@@ -16,7 +16,8 @@ export interface RestErrorOptions {
   readonly challenge: string;
 }
 
-const PROBLEM = "application/problem+json";
+/** Of problem details (RFC 9457). */
+export const PROBLEM = "application/problem+json";
 
 /** @param accept the request's Accept; it asks for problem details by naming them. */
 export function formatRestFailure(error: ConnectError, accept: string | null, options: RestErrorOptions): Response {

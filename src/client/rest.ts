@@ -13,6 +13,7 @@ import { bindRequest } from "./binding.ts";
 import type { ClientOptions, Exchange, MethodCodecs, Opened } from "./exchange.ts";
 import { bodyRecord, httpBodyContent, isHttpBody, readHttpBody, takeField } from "./http-body.ts";
 import { mayHaveBody, readBody } from "./request-body.ts";
+import { PROBLEM } from "./rest-error.ts";
 import { derivedMaskField, maskRecord } from "./update-mask.ts";
 
 export interface RestRequest {
@@ -104,7 +105,7 @@ function bodyFormat(request: Request, route: Route): BodyFormat {
   throw refuse(
     415,
     Code.InvalidArgument,
-    `content type ${JSON.stringify(text)} is not supported, but application/json`,
+    `content type ${JSON.stringify(text)} is not supported; send application/json`,
   );
 }
 
@@ -116,7 +117,7 @@ function bodyMessage({ body, method }: Route): Message | undefined {
 function checkHead(request: Request, maxBytes: number): void {
   const encoding = request.headers.get("content-encoding");
   if (!isKnownEncoding(encoding)) {
-    const message = `content encoding ${JSON.stringify(encoding)} is not supported, but ${ACCEPTED_ENCODINGS}`;
+    const message = `content encoding ${JSON.stringify(encoding)} is not supported; send ${ACCEPTED_ENCODINGS}`;
     throw refuse(415, Code.InvalidArgument, message, { "accept-encoding": ACCEPTED_ENCODINGS });
   }
   const length = request.headers.get("content-length");
@@ -153,9 +154,10 @@ function chooseAnswer(accept: string | null, route: Route): { contentType: strin
   const target: Message | undefined = route.responseBody ? singularMessage(route.responseBody) : route.method.output;
   if (target && isHttpBody(target)) return { contentType: "application/octet-stream", answer: "http-body" };
   const offers = target ? ANSWER_TYPES : ANSWER_TYPES.slice(0, 1);
-  const contentType = negotiate(accept, offers);
+  // Who asks for problem details alone takes JSON otherwise.
+  const contentType = negotiate(accept, offers) ?? (negotiate(accept, [PROBLEM]) && offers[0]);
   if (contentType === undefined) {
-    const message = `nothing that ${JSON.stringify(accept)} accepts can be had, but ${offers.join(", ")}`;
+    const message = `nothing that ${JSON.stringify(accept)} accepts can be had here; ask for ${offers.join(", ")}`;
     throw refuse(406, Code.InvalidArgument, message);
   }
   return { contentType, answer: contentType === "application/json" ? "json" : "proto" };

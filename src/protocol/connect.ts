@@ -34,10 +34,10 @@ export function formatError(error: ConnectError): string {
  */
 export function parseError(text: string | undefined, status: number, metadata: Headers): ConnectError {
   const json = text === undefined ? undefined : parseObject(text);
-  const code = parseCodeName(json?.["code"]) ?? codeOfStatus(status);
-  const message = typeof json?.["message"] === "string" ? json["message"] : "";
+  const code = parseCodeName(json?.code) ?? codeOfStatus(status);
+  const message = typeof json?.message === "string" ? json.message : "";
   const error = new ConnectError(json ? message : `the backend answered with HTTP ${status}`, code, metadata);
-  const details = json?.["details"];
+  const details = json?.details;
   if (Array.isArray(details)) error.details = details.flatMap(parseDetail);
   return error;
 }

@@ -98,7 +98,7 @@ export function refuse(
 /** 405 with Allow (RFC 9110 §15.5.6). */
 export function methodNotAllowed(httpMethod: string, allow: readonly string[]): ConnectError {
   const list = allow.join(", ");
-  return refuse(405, Code.Unimplemented, `${httpMethod} is not allowed here, but ${list}`, { allow: list });
+  return refuse(405, Code.Unimplemented, `${httpMethod} is not allowed here; allowed: ${list}`, { allow: list });
 }
 
 /** HTTP status of an error, and the header fields that its answer must carry. */

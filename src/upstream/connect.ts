@@ -30,7 +30,7 @@ export function createConnectUpstream(options: ConnectUpstreamOptions): CallFn {
     try {
       return await readResponse(call, response, options);
     } catch (error) {
-      throw error instanceof ConnectError ? error : brokenAnswer(call, error);
+      throw error instanceof ConnectError ? error : brokenAnswer(call, options, error);
     }
   };
 }
@@ -50,7 +50,7 @@ async function send(call: Call, options: ConnectUpstreamOptions): Promise<Respon
     const init = { headers: header, redirect: "manual", signal: call.signal } as const;
     return await options.fetch(get ?? url, get ? init : { ...init, method: "POST", ...bodyInit(payload) });
   } catch (error) {
-    throw transportError(call, error);
+    throw transportError(call, options, error);
   }
 }
 
@@ -133,18 +133,31 @@ function unexpectedType(type: string | undefined): ConnectError {
   return new ConnectError(`the backend answered with content type ${type ?? "none"}`, code);
 }
 
-/** What fetch throws says more about the network inside than the caller may know; it stays the cause. */
-function transportError(call: Call, cause: unknown): ConnectError {
-  return failureOf(call, "the backend cannot be reached", Code.Unavailable, cause);
+/** What fetch throws says more about the network inside than the caller may know: the log has it. */
+function transportError(call: Call, options: ConnectUpstreamOptions, cause: unknown): ConnectError {
+  return failureOf(call, options, "the backend cannot be reached", Code.Unavailable, cause);
 }
 
 /** An answer that began well: it broke off, or is not in its coding. The code is that of connect-es for either. */
-function brokenAnswer(call: Call, cause: unknown): ConnectError {
-  return failureOf(call, "the answer of the backend cannot be read", Code.Internal, cause);
+function brokenAnswer(call: Call, options: ConnectUpstreamOptions, cause: unknown): ConnectError {
+  return failureOf(call, options, "the answer of the backend cannot be read", Code.Internal, cause);
 }
 
 /** When the call was aborted, its reason says more than what the abort broke. */
-function failureOf({ signal }: Call, message: string, code: Code, cause: unknown): ConnectError {
+function failureOf(
+  { method, signal }: Call,
+  { url }: ConnectUpstreamOptions,
+  message: string,
+  code: Code,
+  cause: unknown,
+): ConnectError {
   if (signal.aborted && signal.reason instanceof ConnectError) return signal.reason;
+  console.error(`${url}${method.path}: ${message}: ${describeCause(cause)}`);
   return new ConnectError(message, code, undefined, undefined, cause);
+}
+
+/** Node's fetch says "fetch failed" and keeps what happened as the cause. */
+function describeCause(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.cause instanceof Error ? cause.cause.message : cause.message;
 }
