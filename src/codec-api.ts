@@ -7,7 +7,10 @@ import type { Registry } from "./schema/model.ts";
 import { createMessageReader, type MessageReader } from "./schema/read-message.ts";
 
 export interface CodecOptions extends Partial<JsonOptions> {
-  /** Resolves the types inside of google.protobuf.Any. Well-known types and google.rpc's error details always are. */
+  /**
+   * Resolves extensions, and the types inside of google.protobuf.Any. Well-known types and google.rpc's error details
+   * are always known. Read once, when first used.
+   */
   readonly registry?: DescRegistry;
 }
 
@@ -26,8 +29,11 @@ export interface MessageCodec {
   decode(wire: Uint8Array): Uint8Array;
 }
 
-/** Descriptors live as long as their file; what was read of them is shared by all codecs. */
+/** Descriptors live as long as their file; what was read of them is shared by all codecs without a registry. */
 const messages: MessageReader = createMessageReader();
+
+/** A registry says which extensions messages have, so what was read with it is shared by those that have the same. */
+const messagesOf = new WeakMap<DescRegistry, MessageReader>();
 
 /**
  * @param desc descriptor of the message, generated or from a registry.
@@ -36,8 +42,9 @@ const messages: MessageReader = createMessageReader();
  */
 export function createCodec(desc: DescMessage, options: CodecOptions = {}): MessageCodec {
   const { registry, ...json } = options;
+  const messages = readerFor(registry);
   const { encode, decode } = compileCodec(messages.read(desc), {
-    registry: readRegistry(registry),
+    registry: readRegistry(registry, messages),
     options: {
       unknownFields: "error",
       emitDefaults: false,
@@ -50,7 +57,17 @@ export function createCodec(desc: DescMessage, options: CodecOptions = {}): Mess
   return { encode, decode };
 }
 
-function readRegistry(registry: DescRegistry | undefined): Registry {
+function readerFor(registry: DescRegistry | undefined): MessageReader {
+  if (registry === undefined) return messages;
+  let reader = messagesOf.get(registry);
+  if (reader === undefined) {
+    reader = createMessageReader(registry);
+    messagesOf.set(registry, reader);
+  }
+  return reader;
+}
+
+function readRegistry(registry: DescRegistry | undefined, messages: MessageReader): Registry {
   return {
     message(fullName) {
       const desc = registry?.getMessage(fullName);

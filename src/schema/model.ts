@@ -102,7 +102,7 @@ export interface Fault {
 export interface Message {
   /** Full name: `pkg.Outer.Inner`. */
   readonly name: string;
-  /** In order of field number. */
+  /** In order of field number, with the extensions that the schema has for it. */
   readonly fields: readonly Field[];
   /** Real oneofs only; proto3 `optional` makes none. */
   readonly oneofs: readonly Oneof[];
@@ -114,9 +114,9 @@ export interface Oneof {
 }
 
 export interface Field {
-  /** Name in the .proto file: `page_size`. */
+  /** Name in the .proto file: `page_size`. Of an extension `[pkg.full_name]`, as in JSON. */
   readonly name: string;
-  /** `pageSize`, or the json_name option. */
+  /** `pageSize`, or the json_name option. Of an extension `[pkg.full_name]`. */
   readonly jsonName: string;
   readonly number: number;
   readonly type: Type;
@@ -124,7 +124,10 @@ export interface Field {
   readonly repeated: boolean;
   /** Lists of numbers: written packed. (Read either way.) */
   readonly packed: boolean;
-  /** True when unset differs from the zero value. Messages and oneof members have it; lists and maps do not. */
+  /**
+   * True when unset differs from the zero value. Messages and oneof members have it; lists and maps do not. Extensions
+   * have it, lists too: nothing stands for an unset one.
+   */
   readonly presence: boolean;
   /** proto2 `required` or LEGACY_REQUIRED. */
   readonly required: boolean;

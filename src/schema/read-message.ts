@@ -1,5 +1,5 @@
 /** Reads messages, fields and enums of the model from descriptors, each once and only when asked for. */
-import type { DescEnum, DescField, DescMessage, ScalarType } from "@bufbuild/protobuf";
+import type { DescEnum, DescExtension, DescField, DescMessage, Registry, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { type Enum, type Field, type Message, type Oneof, Type } from "./model.ts";
 
@@ -8,10 +8,12 @@ export interface MessageReader {
   read(desc: DescMessage): Message;
 }
 
-export function createMessageReader(): MessageReader {
+/** @param registry knows the extensions of the messages; without it they have none. */
+export function createMessageReader(registry?: Registry): MessageReader {
   // Weak: a reader may outlive the descriptors that it was asked for.
   const messages = new WeakMap<DescMessage, Message>();
   const enums = new WeakMap<DescEnum, Enum>();
+  let extensions: ReadonlyMap<string, readonly DescExtension[]> | undefined;
 
   function read(desc: DescMessage): Message {
     const known = messages.get(desc);
@@ -40,10 +42,17 @@ export function createMessageReader(): MessageReader {
       oneof?.fields.push(read);
       return read;
     });
+    extensions ??= extensionsByMessage(registry);
+    fields.push(...(extensions.get(desc.typeName) ?? []).map(readExtension));
     return { fields: fields.sort((a, b) => a.number - b.number), oneofs: [...oneofs.values()] };
   }
 
-  function readField(desc: DescField, oneof: Oneof | undefined): Field {
+  /** Its list has presence: what an unset one is in JSON is not for the message to say (`emitDefaults`). */
+  function readExtension(desc: DescExtension): Field {
+    return { ...readField(desc, undefined), name: desc.jsonName, presence: true };
+  }
+
+  function readField(desc: DescField | DescExtension, oneof: Oneof | undefined): Field {
     const list = desc.fieldKind === "list";
     const map = desc.fieldKind === "map";
     const defaultValue = desc.fieldKind === "scalar" || desc.fieldKind === "enum" ? desc.getDefaultValue() : undefined;
@@ -98,7 +107,13 @@ export function createMessageReader(): MessageReader {
   return { read };
 }
 
-function fieldType(desc: DescField): Type {
+/** Keyed by full name of the message that is extended. */
+function extensionsByMessage(registry: Registry | undefined): ReadonlyMap<string, readonly DescExtension[]> {
+  const extensions = [...(registry ?? [])].filter((desc) => desc.kind === "extension");
+  return Map.groupBy(extensions, (extension) => extension.extendee.typeName);
+}
+
+function fieldType(desc: DescField | DescExtension): Type {
   if (desc.fieldKind === "map") return Type.MESSAGE;
   if (desc.message) return desc.delimitedEncoding ? Type.GROUP : Type.MESSAGE;
   if (desc.enum) return Type.ENUM;

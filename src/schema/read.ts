@@ -56,7 +56,7 @@ function readFiles(named: readonly DescFile[]): Schema {
 }
 
 function buildSchema(files: readonly DescFile[], registry: DescRegistry, imports: ReadonlySet<string>): Schema {
-  const messages = createMessageReader();
+  const messages = createMessageReader(registry);
   const rules = createRuleReader(registry);
   const services = files.flatMap((file) => file.services.map((desc) => readService(desc, messages.read, rules)));
   const named = services.filter((service) => !imports.has(service.file)).map((service) => service.name);
