@@ -1,6 +1,7 @@
 /** Connect unary: POST with `application/json` or `application/proto`, GET for methods without side effects. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Body, Reply } from "../call.ts";
+import { quote } from "../codec/error.ts";
 import { parseBase64 } from "../protocol/base64.ts";
 import { tooLarge } from "../protocol/bytes.ts";
 import { ACCEPTED_ENCODINGS, isIdentity, isKnownEncoding, readDecoded } from "../protocol/compression.ts";
@@ -122,12 +123,12 @@ function postCodec(contentType: string | null): CodecName {
   const type = parseMediaType(contentType);
   if (type?.essence === "application/proto") return "proto";
   if (type?.essence === "application/json" && isJson(type)) return "json";
-  throw unsupported(`content type ${JSON.stringify(contentType)}`);
+  throw unsupported(`content type ${quote(contentType)}`);
 }
 
 function getCodec(encoding: string | null): CodecName {
   if (encoding === "json" || encoding === "proto") return encoding;
-  throw unsupported(`encoding ${JSON.stringify(encoding ?? "")}`);
+  throw unsupported(`encoding ${quote(encoding ?? "")}`);
 }
 
 function unsupported(what: string): ConnectError {
@@ -136,13 +137,13 @@ function unsupported(what: string): ConnectError {
 }
 
 function unknownCompression(encoding: string | null): ConnectError {
-  const message = `unknown compression ${JSON.stringify(encoding)}: supported encodings are ${ACCEPTED_ENCODINGS}`;
+  const message = `unknown compression ${quote(encoding ?? "")}: supported encodings are ${ACCEPTED_ENCODINGS}`;
   return new ConnectError(message, Code.Unimplemented);
 }
 
 /** An untouched body keeps its coding, and the caller says which it takes back. */
 function keepCompression(header: Headers, from: Headers): void {
   const encoding = from.get("content-encoding");
-  if (!isIdentity(encoding)) header.set("content-encoding", encoding ?? "");
+  if (!isIdentity(encoding)) header.set("content-encoding", encoding?.trim().toLowerCase() ?? "");
   header.set("accept-encoding", from.get("accept-encoding") ?? "identity");
 }

@@ -2,6 +2,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Body, Reply } from "../call.ts";
 import type { EncodeRequest } from "../codec/codec.ts";
+import { quote } from "../codec/error.ts";
 import { tooLarge } from "../protocol/bytes.ts";
 import { ACCEPTED_ENCODINGS, isIdentity, isKnownEncoding } from "../protocol/compression.ts";
 import { isJson, isProto, negotiate, parseMediaType } from "../protocol/media-type.ts";
@@ -102,11 +103,7 @@ function bodyFormat(request: Request, route: Route): BodyFormat {
   const type = parseMediaType(text);
   if (type && isJson(type)) return "json";
   if (type && isProto(type) && (target || route.body === undefined)) return "proto";
-  throw refuse(
-    415,
-    Code.InvalidArgument,
-    `content type ${JSON.stringify(text)} is not supported; send application/json`,
-  );
+  throw refuse(415, Code.InvalidArgument, `content type ${quote(text)} is not supported; send application/json`);
 }
 
 function bodyMessage({ body, method }: Route): Message | undefined {
@@ -117,7 +114,7 @@ function bodyMessage({ body, method }: Route): Message | undefined {
 function checkHead(request: Request, maxBytes: number): void {
   const encoding = request.headers.get("content-encoding");
   if (!isKnownEncoding(encoding)) {
-    const message = `content encoding ${JSON.stringify(encoding)} is not supported; send ${ACCEPTED_ENCODINGS}`;
+    const message = `content encoding ${quote(encoding ?? "")} is not supported; send ${ACCEPTED_ENCODINGS}`;
     throw refuse(415, Code.InvalidArgument, message, { "accept-encoding": ACCEPTED_ENCODINGS });
   }
   const length = request.headers.get("content-length");
@@ -157,7 +154,7 @@ function chooseAnswer(accept: string | null, route: Route): { contentType: strin
   // Who asks for problem details alone takes JSON otherwise.
   const contentType = negotiate(accept, offers) ?? (negotiate(accept, [PROBLEM]) && offers[0]);
   if (contentType === undefined) {
-    const message = `nothing that ${JSON.stringify(accept)} accepts can be had here; ask for ${offers.join(", ")}`;
+    const message = `nothing that ${quote(accept ?? "")} accepts can be had here; ask for ${offers.join(", ")}`;
     throw refuse(406, Code.InvalidArgument, message);
   }
   return { contentType, answer: contentType === "application/json" ? "json" : "proto" };
