@@ -12,7 +12,7 @@ import { fieldsByKey } from "./field-key.ts";
 import { OneofClaims } from "./oneof-claims.ts";
 import { writeMessageRecord } from "./record.ts";
 import { scalarOf, typeName } from "./scalar.ts";
-import { wrapped, writeTextContent } from "./text-content.ts";
+import { textFault, wrapped, writeTextContent } from "./text-content.ts";
 import { WireType } from "./wire-writer.ts";
 
 /** Writes the content of a message from the JSON value that follows. */
@@ -199,7 +199,7 @@ function encodeTextContent(job: EncodeJob, message: Message): void {
   if (kind !== "string") throw job.wrongKind("a string", kind);
   const text = job.reader.readString();
   if (!writeTextContent(job.writer, message, text)) {
-    throw job.error(`${quote(text)} is not a value of type ${message.name}`);
+    throw job.error(textFault(message, quote(text)));
   }
 }
 

@@ -21,6 +21,18 @@ export function writeTextContent(writer: WireWriter, message: Message, text: str
   return true;
 }
 
+/** What a right text looks like, for the error about a wrong one. */
+const EXAMPLES: ReadonlyMap<string, string> = new Map([
+  ["google.protobuf.Timestamp", "2024-01-31T12:00:00Z"],
+  ["google.protobuf.Duration", "90s or 1.5s"],
+  ["google.protobuf.FieldMask", "title,author.lastName"],
+]);
+
+/** @returns what is wrong with a text that is no value of the message. */
+export function textFault(message: Message, quoted: string): string {
+  return `${quoted} is not a ${message.name}, which looks like ${EXAMPLES.get(message.name)}`;
+}
+
 /** Timestamp and Duration alike: seconds = 1 (int64), nanos = 2 (int32). */
 function writeTime(writer: WireWriter, { seconds, nanos }: Time): void {
   if (seconds !== 0) {

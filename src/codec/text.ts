@@ -5,7 +5,7 @@ import { hasTextForm, specialOf } from "../schema/special.ts";
 import { fieldError, quote } from "./error.ts";
 import { writeMessageRecord } from "./record.ts";
 import { scalarOf, typeName, writeScalarText } from "./scalar.ts";
-import { wrapped, writeTextContent } from "./text-content.ts";
+import { textFault, wrapped, writeTextContent } from "./text-content.ts";
 import { WireWriter } from "./wire-writer.ts";
 
 /**
@@ -24,7 +24,7 @@ export function encodeText(field: Field, text: string, name: string): Uint8Array
     const { message } = field;
     writeMessageRecord(writer, field, () => {
       if (specialOf(message) === "wrapper") writeWrapper(writer, wrapped(message), text, name);
-      else if (!writeTextContent(writer, message, text)) throw notOfType(field, text, name);
+      else if (!writeTextContent(writer, message, text)) throw fieldError(name, textFault(message, quote(text)));
     });
   } else {
     writeScalar(writer, field, text, name);
