@@ -1,4 +1,5 @@
 /** The command line. Each command is a file of its own and one entry here. */
+import { readFileSync } from "node:fs";
 import { ConnectError } from "@connectrpc/connect";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { PortTakenError } from "../node/port.ts";
@@ -13,7 +14,9 @@ const SERVICE_CONFIG =
  * Commands are loaded when they are called for: what one needs must not slow the others.
  */
 export async function main(argv: readonly string[]): Promise<void> {
-  const program = new Command("isthmus").description("REST/JSON in, Connect out: an edge gateway for protobuf APIs.");
+  const program = new Command("isthmus")
+    .description("REST/JSON in, Connect out: an edge gateway for protobuf APIs.")
+    .version(readVersion());
   addDev(program);
   schemaCommand(program, "routes", "print method, template, RPC and body, one binding a line").action(async (options) =>
     (await import("./routes.ts")).listRoutes(options),
@@ -94,4 +97,9 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65535) return port;
   throw new InvalidArgumentError("It must be a number from 0 to 65535.");
+}
+
+/** The package's own; this file lies two folders below it, built or not. */
+function readVersion(): string {
+  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }
