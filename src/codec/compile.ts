@@ -1,7 +1,7 @@
 /** Message of the Schema → codec. */
 import type { Message } from "../schema/model.ts";
 import type { Codec, CodecContext, CompileCodec } from "./codec.ts";
-import { compileDecoder } from "./decode.ts";
+import { compileDecoder } from "./decoder.ts";
 import { compileEncoder } from "./encode.ts";
 
 /** By identity, so that a codec dies with its context and its schema. */

@@ -1,4 +1,8 @@
-/** Wire to JSON: the messages, lists, maps and Any of ProtoJSON. Fields are written in order of their numbers. */
+/**
+ * Wire to JSON: the messages, lists, maps and Any of ProtoJSON. Fields are written in order of their numbers.
+ *
+ * This decoder takes wire in any order and explains what is wrong with it. `print.ts` is for the rest, and fast.
+ */
 import type { Field, Message } from "../schema/model.ts";
 import { type Special, specialOf } from "../schema/special.ts";
 import type { Codec, CodecContext } from "./codec.ts";
@@ -16,8 +20,8 @@ import { indexRecords, NO_SPANS, type Spans } from "./wire-index.ts";
 const TYPE_KEY = formatKey("@type");
 const VALUE_KEY = formatKey("value");
 
-/** The half of the codec that answers: see `Codec` for what the two functions do. */
-export function compileDecoder(message: Message, context: CodecContext): Pick<Codec, "decode" | "decodeField"> {
+/** See `Codec` for what the two functions do. */
+export function compileCarefulDecoder(message: Message, context: CodecContext): Pick<Codec, "decode" | "decodeField"> {
   return {
     decode(wire) {
       const run = new Decoding(wire, message, context);

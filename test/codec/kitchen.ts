@@ -2,7 +2,7 @@
 import { createFileRegistry, type DescMessage, type FileRegistry, fromBinary, toJsonString } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import type { Codec, JsonOptions } from "../../src/codec/codec.ts";
-import { compileDecoder } from "../../src/codec/decode.ts";
+import { compileDecoder } from "../../src/codec/decoder.ts";
 import { readSchema } from "../../src/schema/read.ts";
 import { compileSet, messageOf } from "../proto.ts";
 

@@ -1,0 +1,15 @@
+/** The half of the codec that answers: the printer where it can, the careful decoder where it cannot. */
+import type { Message } from "../schema/model.ts";
+import type { Codec, CodecContext } from "./codec.ts";
+import { compileCarefulDecoder } from "./decode.ts";
+import { compilePrinter } from "./print.ts";
+
+/** See `Codec` for what the two functions do. */
+export function compileDecoder(message: Message, context: CodecContext): Pick<Codec, "decode" | "decodeField"> {
+  const careful = compileCarefulDecoder(message, context);
+  const print = compilePrinter(message, context);
+  return {
+    decode: (wire) => print(wire) ?? careful.decode(wire),
+    decodeField: careful.decodeField,
+  };
+}

@@ -1,0 +1,223 @@
+/** Messages, lists and maps, from wire to JSON. */
+import { checkKeys, noteKey } from "./print-keys.ts";
+import { NUMBER_BYTES, printByte } from "./print-number.ts";
+import { Kind, type Plan, type PlanField, type PlanMap, type Shape } from "./print-plan.ts";
+import { printKeyScalar, printRaw, printScalar } from "./print-scalar.ts";
+import { giveUp, readEnd, readTag, reserve, skip, tape } from "./print-tape.ts";
+import { printDuration, printTimestamp } from "./print-time.ts";
+
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** The message from here to `end`. */
+export function printMessage(shape: Shape, end: number): void {
+  if (--tape.levels < 0) giveUp();
+  switch (shape.kind) {
+    case Kind.OBJECT:
+      printObject(shape.plan, end);
+      break;
+    case Kind.TIMESTAMP:
+      printTimestamp(end);
+      break;
+    case Kind.DURATION:
+      printDuration(end);
+      break;
+    case Kind.WRAPPER:
+      printWrapper(shape.plan, end);
+      break;
+    case Kind.STRUCT:
+      printStruct(shape.plan, end);
+      break;
+    case Kind.VALUE:
+      printDynamic(shape.plan, end);
+      break;
+    case Kind.LIST_VALUE:
+      printListValue(shape.plan, end);
+      break;
+    default:
+      giveUp();
+  }
+  if (tape.at !== end) giveUp();
+  tape.levels++;
+}
+
+/**
+ * Every member is printed with a comma before it; the brace then takes the place of the first comma, so no member
+ * needs to know whether it is the first. Lists and maps do the same.
+ */
+function printObject(plan: Plan, end: number): void {
+  const { near, emitDefaults } = plan;
+  const open = tape.length;
+  let last = 0;
+  let oneofs = 0;
+  let next = 0;
+  while (tape.at < end) {
+    const tag = readTag();
+    const field = tag < near.length ? near[tag] : plan.far.get(tag);
+    if (field === undefined) {
+      skip(tag);
+      continue;
+    }
+    if (field.number <= last || (field.oneof & oneofs) !== 0) giveUp();
+    last = field.number;
+    oneofs |= field.oneof;
+    if (emitDefaults) {
+      printUnset(plan, next, field.index);
+      next = field.index + 1;
+    }
+    const mark = tape.length;
+    printKey(field);
+    if (!printField(field, tag, end) && field.dropsZero) tape.length = mark;
+  }
+  if (emitDefaults) printUnset(plan, next, plan.fields.length);
+  close(open, OPEN_BRACE, CLOSE_BRACE);
+}
+
+/** @returns false for what is as good as unset, if the field has no presence. */
+function printField(field: PlanField, tag: number, end: number): boolean {
+  const { shape, map } = field;
+  if (map !== undefined) return printMap(map, tag, end);
+  if (field.repeated) return printList(field, tag, end);
+  if (shape.kind < Kind.OBJECT) return printScalar(shape, end);
+  printMessage(shape, readEnd(end));
+  return true;
+}
+
+/** The list of which the first tag has been read, up to another tag. */
+function printList(field: PlanField, tag: number, end: number): boolean {
+  const { shape } = field;
+  const open = tape.length;
+  if (field.packable && (tag & 7) === 2) {
+    const packEnd = readEnd(end);
+    while (tape.at < packEnd) {
+      reserve(NUMBER_BYTES);
+      printByte(COMMA);
+      printScalar(shape, packEnd);
+    }
+    if (tape.at !== packEnd) giveUp();
+  } else {
+    do {
+      reserve(NUMBER_BYTES);
+      printByte(COMMA);
+      if (shape.kind < Kind.OBJECT) printScalar(shape, end);
+      else printMessage(shape, readEnd(end));
+    } while (follows(tag, end));
+  }
+  const set = tape.length > open;
+  close(open, OPEN_BRACKET, CLOSE_BRACKET);
+  return set;
+}
+
+/** The map of which the first tag has been read, up to another tag. Keys come before values, or either is left out. */
+function printMap(map: PlanMap, tag: number, end: number): boolean {
+  const { key, value } = map;
+  const firstKey = tape.keyCount;
+  const open = tape.length;
+  do {
+    const entryEnd = readEnd(end);
+    reserve(NUMBER_BYTES);
+    printByte(COMMA);
+    const start = tape.length;
+    if (follows(map.keyTag, entryEnd)) printKeyScalar(key, entryEnd);
+    else printRaw(map.keyUnset);
+    noteKey(start);
+    reserve(NUMBER_BYTES);
+    printByte(COLON);
+    if (follows(map.valueTag, entryEnd)) {
+      if (value.kind < Kind.OBJECT) printScalar(value, entryEnd);
+      else printMessage(value, readEnd(entryEnd));
+    } else {
+      printRaw(map.valueUnset ?? giveUp());
+    }
+    if (tape.at !== entryEnd) giveUp();
+  } while (follows(tag, end));
+  checkKeys(firstKey);
+  close(open, OPEN_BRACE, CLOSE_BRACE);
+  return true;
+}
+
+/** Whether this tag is next; it is read then. */
+function follows(tag: number, end: number): boolean {
+  const start = tape.at;
+  if (start >= end) return false;
+  if (tag < 0x80) {
+    if (tape.wire[start] !== tag) return false;
+    tape.at = start + 1;
+    return true;
+  }
+  if (readTag() === tag) return true;
+  tape.at = start;
+  return false;
+}
+
+function printWrapper(plan: Plan, end: number): void {
+  const value = onlyField(plan);
+  reserve(NUMBER_BYTES);
+  if (tape.at === end) {
+    printRaw(value.unset as Uint8Array);
+    return;
+  }
+  readTagOf(plan);
+  printScalar(value.shape, end);
+}
+
+function printStruct(plan: Plan, end: number): void {
+  if (tape.at === end) close(tape.length, OPEN_BRACE, CLOSE_BRACE);
+  else printMap(onlyField(plan).map as PlanMap, readTagOf(plan), end);
+}
+
+function printListValue(plan: Plan, end: number): void {
+  if (tape.at === end) close(tape.length, OPEN_BRACKET, CLOSE_BRACKET);
+  else printList(onlyField(plan), readTagOf(plan), end);
+}
+
+/** A Value: one member of its oneof. */
+function printDynamic(plan: Plan, end: number): void {
+  if (tape.at === end) giveUp();
+  const { shape } = plan.near[readTag()] ?? giveUp();
+  reserve(NUMBER_BYTES);
+  if (shape.kind === Kind.DOUBLE && !Number.isFinite(tape.wireView.getFloat64(tape.at, true))) giveUp();
+  if (shape.kind < Kind.OBJECT) printScalar(shape, end);
+  else printMessage(shape, readEnd(end));
+}
+
+function onlyField(plan: Plan): PlanField {
+  return plan.fields[0] as PlanField;
+}
+
+/** Of the message's only field. Gives up when another tag is next. */
+function readTagOf(plan: Plan): number {
+  const tag = readTag();
+  return plan.near[tag] === undefined ? giveUp() : tag;
+}
+
+/** Comma, name, colon. Leaves room for a number. */
+function printKey({ key, keyBytes }: PlanField): void {
+  reserve(keyBytes + NUMBER_BYTES);
+  const { jsonView } = tape;
+  const last = key.length - 1;
+  let at = tape.length;
+  tape.length = at + keyBytes;
+  for (let i = 0; i < last; i++, at += 4) jsonView.setInt32(at, key[i] as number, true);
+  jsonView.setInt32(tape.length - 4, key[last] as number, true);
+}
+
+/** Members from number `first` to before `end` for which there was no record. */
+function printUnset(plan: Plan, first: number, end: number): void {
+  for (let i = first; i < end; i++) {
+    const { unset } = plan.fields[i] as PlanField;
+    if (unset !== undefined) printRaw(unset);
+  }
+}
+
+/** Brackets around what was printed since `open`, of which the first byte is a comma. */
+function close(open: number, bracket: number, closing: number): void {
+  reserve(2);
+  if (tape.length === open) tape.length++;
+  tape.json[open] = bracket;
+  tape.json[tape.length++] = closing;
+}

@@ -1,0 +1,272 @@
+/** What the printer knows of a message: made from the Schema and the options when a message is first met. */
+import { type Enum, type Field, type Message, Type } from "../schema/model.ts";
+import { specialOf } from "../schema/special.ts";
+import type { CodecContext } from "./codec.ts";
+import { compileCarefulDecoder } from "./decode.ts";
+import { entrySlotsOf, type Slot, slotsOf } from "./slot.ts";
+import { WireType } from "./wire-writer.ts";
+
+/** How a value is read and printed. Small integers, for a jump table. */
+export const Kind = {
+  STRING: 0,
+  INT32: 1,
+  INT64: 2,
+  BOOL: 3,
+  DOUBLE: 4,
+  ENUM: 5,
+  UINT64: 6,
+  UINT32: 7,
+  BYTES: 8,
+  FLOAT: 9,
+  SINT32: 10,
+  SINT64: 11,
+  FIXED32: 12,
+  SFIXED32: 13,
+  FIXED64: 14,
+  SFIXED64: 15,
+  NULL: 16,
+  /** From here on: messages. */
+  OBJECT: 17,
+  TIMESTAMP: 18,
+  DURATION: 19,
+  WRAPPER: 20,
+  STRUCT: 21,
+  VALUE: 22,
+  LIST_VALUE: 23,
+  /** Messages that the printer leaves alone. */
+  OTHER: 24,
+} as const;
+export type Kind = (typeof Kind)[keyof typeof Kind];
+
+const scalarKinds: ReadonlyMap<Type, Kind> = new Map<Type, Kind>([
+  [Type.DOUBLE, Kind.DOUBLE],
+  [Type.FLOAT, Kind.FLOAT],
+  [Type.INT64, Kind.INT64],
+  [Type.UINT64, Kind.UINT64],
+  [Type.INT32, Kind.INT32],
+  [Type.FIXED64, Kind.FIXED64],
+  [Type.FIXED32, Kind.FIXED32],
+  [Type.BOOL, Kind.BOOL],
+  [Type.STRING, Kind.STRING],
+  [Type.BYTES, Kind.BYTES],
+  [Type.UINT32, Kind.UINT32],
+  [Type.SFIXED32, Kind.SFIXED32],
+  [Type.SFIXED64, Kind.SFIXED64],
+  [Type.SINT32, Kind.SINT32],
+  [Type.SINT64, Kind.SINT64],
+]);
+
+const messageKinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  ["google.protobuf.Timestamp", Kind.TIMESTAMP],
+  ["google.protobuf.Duration", Kind.DURATION],
+  ["google.protobuf.Struct", Kind.STRUCT],
+  ["google.protobuf.Value", Kind.VALUE],
+  ["google.protobuf.ListValue", Kind.LIST_VALUE],
+]);
+
+/** Below these a list is looked into, which is faster than a Map; beyond them a Map. */
+const NEAR_TAGS = 1 << 10;
+const NEAR_ENUMS = 1 << 8;
+/** Bits of a small integer. */
+const MAX_ONEOFS = 30;
+
+/** A kind of value: of a field, of an element of a list, of a map's key or value, of a whole message. */
+export class Shape {
+  readonly kind: Kind;
+  /** Of enums. */
+  readonly names: EnumNames | undefined;
+  readonly #compile: (() => Plan) | undefined;
+  #plan: Plan | undefined;
+
+  constructor(kind: Kind, names: EnumNames | undefined, compile: (() => Plan) | undefined) {
+    this.kind = kind;
+    this.names = names;
+    this.#compile = compile;
+  }
+
+  /** Of a message: made when first met, because messages may hold themselves. */
+  get plan(): Plan {
+    this.#plan ??= (this.#compile as () => Plan)();
+    return this.#plan;
+  }
+}
+
+export interface PlanField {
+  readonly number: number;
+  /** Place among the message's fields. */
+  readonly index: number;
+  /** Comma, name and colon as words of four bytes, little-endian; the last word ends where the key ends. */
+  readonly key: Int32Array;
+  readonly keyBytes: number;
+  readonly shape: Shape;
+  readonly repeated: boolean;
+  /** A list of which records may hold many values. */
+  readonly packable: boolean;
+  /** Zero is as good as no record. */
+  readonly dropsZero: boolean;
+  /** The bit of its oneof, or 0. */
+  readonly oneof: number;
+  readonly map: PlanMap | undefined;
+  /** Key and value as printed when there is no record; undefined where nothing is. Of wrappers: the value alone. */
+  readonly unset: Uint8Array | undefined;
+}
+
+export interface PlanMap {
+  readonly key: Shape;
+  readonly keyTag: number;
+  /** JSON of a key that is not there. */
+  readonly keyUnset: Uint8Array;
+  readonly value: Shape;
+  readonly valueTag: number;
+  /** JSON of a value that is not there; undefined for messages. */
+  readonly valueUnset: Uint8Array | undefined;
+}
+
+export interface Plan {
+  readonly fields: readonly PlanField[];
+  /** By tag, which says the wire type too: a list of numbers has two. */
+  readonly near: readonly (PlanField | undefined)[];
+  readonly far: ReadonlyMap<number, PlanField>;
+  readonly emitDefaults: boolean;
+}
+
+/** JSON of an enum's values, by number. */
+export interface EnumNames {
+  readonly near: readonly (Uint8Array | undefined)[];
+  readonly far: ReadonlyMap<number, Uint8Array>;
+  readonly closed: boolean;
+}
+
+const encoder = new TextEncoder();
+const NOTHING = new Uint8Array();
+
+/** The plans of one context. */
+export class Plans {
+  readonly #context: CodecContext;
+  readonly #plans = new Map<Message, Plan>();
+  readonly #names = new Map<Enum, EnumNames>();
+
+  constructor(context: CodecContext) {
+    this.#context = context;
+  }
+
+  planOf(message: Message): Plan {
+    let plan = this.#plans.get(message);
+    if (!plan) {
+      plan = this.#compile(message);
+      this.#plans.set(message, plan);
+    }
+    return plan;
+  }
+
+  shapeOfMessage(message: Message): Shape {
+    return new Shape(kindOfMessage(message), undefined, () => this.planOf(message));
+  }
+
+  #compile(message: Message): Plan {
+    const far = new Map<number, PlanField>();
+    const fields: PlanField[] = [];
+    for (const slot of slotsOf(message).values()) {
+      const field = this.#field(message, slot, fields.length);
+      fields.push(field);
+      far.set(tagOf(slot), field);
+      if (slot.packable) far.set(tagOf({ ...slot, wireType: WireType.LEN }), field);
+    }
+    const nearest = Math.max(-1, ...[...far.keys()].filter((tag) => tag < NEAR_TAGS));
+    const near = Array.from({ length: nearest + 1 }, (_, tag) => far.get(tag));
+    return { fields, near, far, emitDefaults: this.#context.options.emitDefaults };
+  }
+
+  #field(message: Message, slot: Slot, index: number): PlanField {
+    const { emitDefaults, useProtoFieldName } = this.#context.options;
+    const { field } = slot;
+    const key = encoder.encode(`,${JSON.stringify(useProtoFieldName ? field.name : field.jsonName)}:`);
+    return {
+      number: field.number,
+      index,
+      key: wordsOf(key),
+      keyBytes: key.length,
+      shape: this.#shape(field),
+      repeated: field.repeated,
+      packable: slot.packable,
+      dropsZero: !field.presence && !emitDefaults,
+      oneof: field.oneof ? 1 << message.oneofs.indexOf(field.oneof) : 0,
+      map: field.map && this.#map(field.map),
+      unset: this.#unsetOf(message, field, key),
+    };
+  }
+
+  #map({ key, value }: NonNullable<Field["map"]>): PlanMap {
+    const slots = entrySlotsOf({ key, value });
+    return {
+      key: this.#shape(key),
+      keyTag: tagOf(slots.get(key.number) as Slot),
+      keyUnset: encoder.encode(key.type === Type.STRING ? '""' : key.type === Type.BOOL ? '"false"' : '"0"'),
+      value: this.#shape(value),
+      valueTag: tagOf(slots.get(value.number) as Slot),
+      valueUnset: value.message ? undefined : this.#unset(undefined, value),
+    };
+  }
+
+  #unsetOf(message: Message, field: Field, key: Uint8Array): Uint8Array | undefined {
+    if (specialOf(message) === "wrapper") return this.#unset(message, field);
+    if (!this.#context.options.emitDefaults || field.presence) return undefined;
+    return joined(key, this.#unset(message, field));
+  }
+
+  /** As the careful decoder has it: the one place that knows defaults. */
+  #unset(message: Message | undefined, field: Field): Uint8Array {
+    const holder = message ?? { name: "", fields: [field], oneofs: [] };
+    return compileCarefulDecoder(holder, this.#context).decodeField(NOTHING, field);
+  }
+
+  #shape(field: Field): Shape {
+    if (field.message) return this.shapeOfMessage(field.message);
+    if (!field.enum) return new Shape(scalarKinds.get(field.type) ?? Kind.OTHER, undefined, undefined);
+    const isNull = field.enum.name === "google.protobuf.NullValue";
+    return new Shape(isNull ? Kind.NULL : Kind.ENUM, this.#namesOf(field.enum), undefined);
+  }
+
+  #namesOf(enumeration: Enum): EnumNames {
+    let names = this.#names.get(enumeration);
+    if (!names) {
+      const { enumAsInteger } = this.#context.options;
+      const far = new Map<number, Uint8Array>();
+      for (const { name, number } of enumeration.values) {
+        // Of aliases the first counts.
+        if (!far.has(number)) far.set(number, encoder.encode(enumAsInteger ? String(number) : `"${name}"`));
+      }
+      const nearest = Math.max(-1, ...[...far.keys()].filter((number) => number < NEAR_ENUMS));
+      const near = Array.from({ length: nearest + 1 }, (_, number) => far.get(number));
+      names = { near, far, closed: enumeration.closed };
+      this.#names.set(enumeration, names);
+    }
+    return names;
+  }
+}
+
+function kindOfMessage(message: Message): Kind {
+  const special = specialOf(message);
+  if (special === "wrapper") return Kind.WRAPPER;
+  if (special) return messageKinds.get(message.name) ?? Kind.OTHER;
+  return message.oneofs.length > MAX_ONEOFS ? Kind.OTHER : Kind.OBJECT;
+}
+
+/** At least four bytes, as a comma, two quotes and a colon are. */
+function wordsOf(bytes: Uint8Array): Int32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Int32Array.from({ length: Math.ceil(bytes.length / 4) }, (_, i) =>
+    view.getInt32(Math.min(i * 4, bytes.length - 4), true),
+  );
+}
+
+function tagOf({ field, wireType }: Pick<Slot, "field" | "wireType">): number {
+  return ((field.number << 3) | wireType) >>> 0;
+}
+
+function joined(left: Uint8Array, right: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(left.length + right.length);
+  bytes.set(left);
+  bytes.set(right, left.length);
+  return bytes;
+}

@@ -1,0 +1,170 @@
+/**
+ * What the printer reads from and writes to: two buffers that live as long as the isolate. Nothing in them is seen by
+ * two calls: a call overwrites what it reads, and is given a copy of what it wrote.
+ *
+ * Reading copies the wire in first, 14 ns for 500 bytes and 27 µs for 1 MB: every load is then of one typed array and
+ * one DataView, and the zeros behind the end stop what would read past it, so that single bytes need no check.
+ */
+
+/** No single read behind a checked offset goes further. */
+const PADDING = 16;
+/** Larger buffers are not kept. */
+const KEEP_BYTES = 4 << 20;
+const FIRST_BYTES = 1 << 15;
+
+/** Thrown where the printer cannot go on. No Error: there is nothing to say, and a stack costs microseconds. */
+export const IRREGULAR = Symbol("irregular");
+
+export function giveUp(): never {
+  throw IRREGULAR;
+}
+
+class Tape {
+  wire = new Uint8Array(FIRST_BYTES);
+  wireView = new DataView(this.wire.buffer);
+  /** Offset in the wire of the next byte. */
+  at = 0;
+  json = new Uint8Array(FIRST_BYTES);
+  jsonView = new DataView(this.json.buffer);
+  /** Bytes of JSON so far. */
+  length = 0;
+  /** Messages that may be opened inside of this one. */
+  levels = 0;
+  /** Entries in `keys`. */
+  keyCount = 0;
+}
+
+export const tape = new Tape();
+
+/** The varint last read by `readVarint`, lower half first. An array, so that 32 bits need no object of their own. */
+export const halves = new Int32Array(2);
+
+export function load(wire: Uint8Array, levels: number): void {
+  const needed = wire.length + PADDING;
+  if (needed > tape.wire.length) {
+    tape.wire = new Uint8Array(Math.max(needed, tape.wire.length * 2));
+    tape.wireView = new DataView(tape.wire.buffer);
+  }
+  tape.wire.set(wire);
+  tape.wire.fill(0, wire.length, needed);
+  tape.at = 0;
+  tape.length = 0;
+  tape.levels = levels;
+  tape.keyCount = 0;
+}
+
+/** A copy of all that was printed. */
+export function finish(): Uint8Array {
+  return tape.json.slice(0, tape.length);
+}
+
+/** Lets go of what one large message made grow. */
+export function shrink(): void {
+  if (tape.wire.length > KEEP_BYTES) {
+    tape.wire = new Uint8Array(FIRST_BYTES);
+    tape.wireView = new DataView(tape.wire.buffer);
+  }
+  if (tape.json.length > KEEP_BYTES) {
+    tape.json = new Uint8Array(FIRST_BYTES);
+    tape.jsonView = new DataView(tape.json.buffer);
+  }
+}
+
+/** Makes room for that many more bytes of JSON. `tape.json` may be another array afterwards. */
+export function reserve(count: number): void {
+  if (tape.length + count > tape.json.length) grow(count);
+}
+
+function grow(count: number): void {
+  const grown = new Uint8Array(Math.max(tape.length + count, tape.json.length * 2));
+  grown.set(tape.json.subarray(0, tape.length));
+  tape.json = grown;
+  tape.jsonView = new DataView(grown.buffer);
+}
+
+/** The lower half of a varint, signed. */
+export function readInt32(): number {
+  const { wire, at } = tape;
+  const first = wire[at] as number;
+  if (first < 0x80) {
+    tape.at = at + 1;
+    return first;
+  }
+  const second = wire[at + 1] as number;
+  if (second < 0x80) {
+    tape.at = at + 2;
+    return (first & 0x7f) | (second << 7);
+  }
+  readVarint();
+  return halves[0] as number;
+}
+
+/** Field number times eight, plus the wire type. */
+export function readTag(): number {
+  const start = tape.at;
+  const tag = readInt32();
+  const length = tape.at - start;
+  // The halves belong to this tag only where it took the long way.
+  if (length > 2 && (length > 5 || halves[1] !== 0)) giveUp();
+  return tag >>> 0;
+}
+
+/** The end of length-delimited content, of which the length is next. Not behind `limit`. */
+export function readEnd(limit: number): number {
+  const start = tape.at;
+  const length = readInt32();
+  if (length < 0 || (tape.at - start > 2 && halves[1] !== 0)) giveUp();
+  const end = tape.at + length;
+  if (end > limit) giveUp();
+  return end;
+}
+
+/** Into `halves`. Bits beyond the 64th are dropped. */
+export function readVarint(): void {
+  const { wire } = tape;
+  let { at } = tape;
+  let byte = wire[at++] as number;
+  let low = byte & 0x7f;
+  let high = 0;
+  for (let shift = 7; byte >= 0x80 && shift < 28; shift += 7) {
+    byte = wire[at++] as number;
+    low |= (byte & 0x7f) << shift;
+  }
+  if (byte >= 0x80) {
+    // The fifth byte: four bits are the last of the lower half, three the first of the upper.
+    byte = wire[at++] as number;
+    low |= byte << 28;
+    high = (byte & 0x7f) >> 4;
+    for (let shift = 3; byte >= 0x80; shift += 7) {
+      if (shift > 31) giveUp();
+      byte = wire[at++] as number;
+      high |= (byte & 0x7f) << shift;
+    }
+  }
+  halves[0] = low;
+  halves[1] = high;
+  tape.at = at;
+}
+
+/** Moves past the value behind this tag, which belongs to no field. It may end behind the message. */
+export function skip(tag: number): void {
+  if (tag < 8) giveUp();
+  switch (tag & 7) {
+    case 0:
+      readVarint();
+      break;
+    case 1:
+      tape.at += 8;
+      break;
+    case 2: {
+      const end = readEnd(tape.wire.length);
+      tape.at = end;
+      break;
+    }
+    case 5:
+      tape.at += 4;
+      break;
+    default:
+      giveUp();
+  }
+}

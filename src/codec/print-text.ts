@@ -1,0 +1,103 @@
+/** Strings and bytes, from wire to JSON. */
+import { giveUp, reserve, tape } from "./print-tape.ts";
+import { sequenceEnd } from "./utf8.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const PAD = 0x3d;
+
+const encoder = new TextEncoder();
+
+/** By byte: 1 for those that cannot be copied without a look: quotes, backslashes, control characters, non-ASCII. */
+const special = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte < 0x20 || byte === QUOTE || byte === BACKSLASH || byte >= 0x80 ? 1 : 0,
+);
+
+/** By byte: what stands for it in a string. */
+const escapes: readonly Uint8Array[] = Array.from({ length: BACKSLASH + 1 }, (_, byte) =>
+  encoder.encode(JSON.stringify(String.fromCharCode(byte)).slice(1, -1)),
+);
+const ESCAPE_BYTES = 8;
+
+/** The bytes from here to `end` as a JSON string. Gives up on what is not UTF-8. */
+export function printString(end: number): void {
+  const { wire, wireView } = tape;
+  let p = tape.at;
+  reserve(end - p + ESCAPE_BYTES);
+  let { json, jsonView } = tape;
+  let o = tape.length;
+  json[o++] = QUOTE;
+  const lastWord = end - 4;
+  for (;;) {
+    // Four bytes at a time, as long as none of them is special: the widest integer that JS has without BigInt.
+    while (p <= lastWord) {
+      const word = wireView.getInt32(p, true);
+      const quote = word ^ 0x22222222;
+      const backslash = word ^ 0x5c5c5c5c;
+      const found =
+        ((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) | (word - 0x20202020) | word;
+      if ((found & 0x80808080) !== 0) break;
+      jsonView.setInt32(o, word, true);
+      o += 4;
+      p += 4;
+    }
+    let byte = 0;
+    while (p < end) {
+      byte = wire[p] as number;
+      if (special[byte] !== 0) break;
+      json[o++] = byte;
+      p++;
+    }
+    if (p >= end) break;
+    if (byte >= 0x80) {
+      do {
+        const next = sequenceEnd(wire, p, end);
+        if (next === undefined) giveUp();
+        while (p < next) json[o++] = wire[p++] as number;
+        byte = wire[p] as number;
+      } while (byte >= 0x80 && p < end);
+      continue;
+    }
+    const escape = escapes[byte] as Uint8Array;
+    p++;
+    tape.length = o;
+    reserve(end - p + 2 * ESCAPE_BYTES);
+    json = tape.json;
+    jsonView = tape.jsonView;
+    for (let i = 0; i < escape.length; i++) json[o++] = escape[i] as number;
+  }
+  json[o++] = QUOTE;
+  tape.length = o;
+  tape.at = end;
+}
+
+const letters = encoder.encode("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+
+/** The bytes from here to `end` in base64 (standard alphabet, padded), in quotes. */
+export function printBytes(end: number): void {
+  const { wire } = tape;
+  let p = tape.at;
+  reserve(Math.ceil((end - p) / 3) * 4 + 2);
+  const { json } = tape;
+  let o = tape.length;
+  json[o++] = QUOTE;
+  for (; p + 3 <= end; p += 3) {
+    const bits = ((wire[p] as number) << 16) | ((wire[p + 1] as number) << 8) | (wire[p + 2] as number);
+    json[o] = letters[bits >> 18] as number;
+    json[o + 1] = letters[(bits >> 12) & 63] as number;
+    json[o + 2] = letters[(bits >> 6) & 63] as number;
+    json[o + 3] = letters[bits & 63] as number;
+    o += 4;
+  }
+  if (p < end) {
+    const bits = ((wire[p] as number) << 16) | (p + 1 < end ? (wire[p + 1] as number) << 8 : 0);
+    json[o] = letters[bits >> 18] as number;
+    json[o + 1] = letters[(bits >> 12) & 63] as number;
+    json[o + 2] = p + 1 < end ? (letters[(bits >> 6) & 63] as number) : PAD;
+    json[o + 3] = PAD;
+    o += 4;
+  }
+  json[o++] = QUOTE;
+  tape.length = o;
+  tape.at = end;
+}

@@ -1,0 +1,41 @@
+/**
+ * Wire to JSON in one pass that prints as it reads: for wire as common encoders write it, its records in order of field
+ * numbers. It looks at nothing twice, so wherever a record could change what was printed before, and wherever something
+ * is wrong, it gives up, and the careful decoder has the message from the start. What it does print is, byte for byte,
+ * what that one would have.
+ *
+ * Measured against @bufbuild/protobuf by `npm run bench -- codec`.
+ */
+import type { Message } from "../schema/model.ts";
+import type { CodecContext } from "./codec.ts";
+import { Plans } from "./print-plan.ts";
+import { finish, IRREGULAR, load, shrink } from "./print-tape.ts";
+import { printMessage } from "./print-message.ts";
+
+/** Enough of the stack is left for so many, whatever `maxDepth` allows. */
+const MAX_LEVELS = 100;
+
+const plansOf = new WeakMap<CodecContext, Plans>();
+
+/** @returns a function from wire to JSON, or to undefined where it gave up. */
+export function compilePrinter(message: Message, context: CodecContext): (wire: Uint8Array) => Uint8Array | undefined {
+  let plans = plansOf.get(context);
+  if (!plans) {
+    plans = new Plans(context);
+    plansOf.set(context, plans);
+  }
+  const shape = plans.shapeOfMessage(message);
+  const levels = Math.min(context.options.maxDepth, MAX_LEVELS);
+  return (wire) => {
+    load(wire, levels);
+    try {
+      printMessage(shape, wire.length);
+      return finish();
+    } catch (error) {
+      if (error === IRREGULAR) return undefined;
+      throw error;
+    } finally {
+      shrink();
+    }
+  };
+}
