@@ -102,7 +102,7 @@ export interface PlanField {
   readonly repeated: boolean;
   /** A list of which records may hold many values. */
   readonly packable: boolean;
-  /** Zero is as good as no record. */
+  /** Zero is as good as no record. Of a list with presence, which an extension is: to have no element. */
   readonly dropsZero: boolean;
   /** The bit of its oneof, or 0. */
   readonly oneof: number;
@@ -169,7 +169,8 @@ export class Plans {
     for (const slot of slotsOf(message).values()) {
       const field = this.#field(message, slot, fields.length);
       fields.push(field);
-      far.set(tagOf(slot), field);
+      // Groups are left to the careful decoder: the printer gives up on the wire type when it comes to skip them.
+      if (slot.wireType !== WireType.SGROUP) far.set(tagOf(slot), field);
       if (slot.packable) far.set(tagOf({ ...slot, wireType: WireType.LEN }), field);
     }
     const nearest = Math.max(-1, ...[...far.keys()].filter((tag) => tag < NEAR_TAGS));
@@ -189,7 +190,7 @@ export class Plans {
       shape: this.#shape(field),
       repeated: field.repeated,
       packable: slot.packable,
-      dropsZero: !field.presence && !emitDefaults,
+      dropsZero: field.presence ? field.repeated : !emitDefaults,
       oneof: field.oneof ? 1 << message.oneofs.indexOf(field.oneof) : 0,
       map: field.map && this.#map(field.map),
       unset: this.#unsetOf(message, field, key),

@@ -58,13 +58,13 @@ export function printString(end: number): void {
       } while (byte >= 0x80 && p < end);
       continue;
     }
-    const escape = escapes[byte] as Uint8Array;
+    const escaped = escapes[byte] as Uint8Array;
     p++;
     tape.length = o;
     reserve(end - p + 2 * ESCAPE_BYTES);
     json = tape.json;
     jsonView = tape.jsonView;
-    for (let i = 0; i < escape.length; i++) json[o++] = escape[i] as number;
+    for (let i = 0; i < escaped.length; i++) json[o++] = escaped[i] as number;
   }
   json[o++] = QUOTE;
   tape.length = o;

@@ -8,9 +8,9 @@
  */
 import type { Message } from "../schema/model.ts";
 import type { CodecContext } from "./codec.ts";
+import { printMessage } from "./print-message.ts";
 import { Plans } from "./print-plan.ts";
 import { finish, IRREGULAR, load, shrink } from "./print-tape.ts";
-import { printMessage } from "./print-message.ts";
 
 /** Enough of the stack is left for so many, whatever `maxDepth` allows. */
 const MAX_LEVELS = 100;

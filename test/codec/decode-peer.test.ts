@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { damage } from "./damage.ts";
 import { decodeText, peerMessage, peerText } from "./kitchen.ts";
 import { isOrderly, messageWire } from "./wire-arbitrary.ts";
 
@@ -69,20 +70,3 @@ describe.each(names)("%s against protobuf-es", (name) => {
     expect(compared).toBeGreaterThan(100);
   });
 });
-
-/** Places are fractions of the length. */
-const place = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-const byte = fc.integer({ min: 0, max: 255 });
-const damage: fc.Arbitrary<(wire: Uint8Array) => Uint8Array> = fc.oneof(
-  place.map((at) => (wire: Uint8Array) => wire.subarray(0, Math.floor(at * wire.length))),
-  fc.tuple(place, byte).map(([at, byte]) => (wire: Uint8Array) => {
-    const damaged = wire.slice();
-    damaged[Math.floor(at * wire.length)] = byte;
-    return damaged;
-  }),
-  fc.tuple(place, byte).map(([at, byte]) => (wire: Uint8Array) => {
-    const index = Math.floor(at * wire.length);
-    return new Uint8Array([...wire.subarray(0, index), byte, ...wire.subarray(index)]);
-  }),
-  place.map((at) => (wire: Uint8Array) => wire.filter((_, i) => i !== Math.floor(at * wire.length))),
-);

@@ -2,7 +2,9 @@
 import { createFileRegistry, type DescMessage, type FileRegistry, fromBinary, toJsonString } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import type { Codec, JsonOptions } from "../../src/codec/codec.ts";
+import { compileCarefulDecoder } from "../../src/codec/decode.ts";
 import { compileDecoder } from "../../src/codec/decoder.ts";
+import { compilePrinter } from "../../src/codec/print.ts";
 import { readSchema } from "../../src/schema/read.ts";
 import { compileSet, messageOf } from "../proto.ts";
 
@@ -160,6 +162,13 @@ export const field = (fullName: string, name: string) => {
 
 export function decoder(fullName: string, options: Partial<JsonOptions> = {}): Pick<Codec, "decode" | "decodeField"> {
   return compileDecoder(messageOf(schema, fullName), { registry: schema, options: { ...defaults, ...options } });
+}
+
+/** The printer alone, which may give up, and the decoder that it gives up to. */
+export function bothDecoders(fullName: string, options: Partial<JsonOptions> = {}) {
+  const context = { registry: schema, options: { ...defaults, ...options } };
+  const message = messageOf(schema, fullName);
+  return { print: compilePrinter(message, context), careful: compileCarefulDecoder(message, context) };
 }
 
 /** Our JSON text. */
