@@ -1,0 +1,46 @@
+/**
+ * The slow encoder: everything that ProtoJSON allows, and what is wrong with the rest. It is the measure of the fast one
+ * (`fast-encode.ts`), and does what that one gives up.
+ */
+import type { Field, Message } from "../schema/model.ts";
+import type { Bound, CodecContext, EncodedRequest, EncodeRequest } from "./codec.ts";
+import { claimBound, writeBound, writeBoundMessage } from "./encode-bound.ts";
+import { EncodeJob } from "./encode-job.ts";
+import { encodeField, encodeMessage } from "./encode-message.ts";
+import { mergeWire } from "./merge-wire.ts";
+import { OneofClaims } from "./oneof-claims.ts";
+
+export function encodeSlow(message: Message, context: CodecContext, json: Uint8Array): Uint8Array {
+  const job = new EncodeJob(context, json);
+  encodeMessage(job, message, { depth: 1 });
+  job.reader.end();
+  return job.writer.finish();
+}
+
+export function encodeRequestSlow(message: Message, context: CodecContext, request: EncodeRequest): EncodedRequest {
+  const { json, body, bodyWire, bound, mask } = request;
+  const job = new EncodeJob(context, json ?? new Uint8Array());
+  if (bodyWire) {
+    mergeWire(job, bodyWire, message, bound, 1);
+  } else if (body === undefined || json === undefined || json.length === 0) {
+    writeBoundMessage(job, bound, 1);
+  } else {
+    const prefix = mask ? "" : undefined;
+    if (body === "*") encodeMessage(job, message, { depth: 1, bound: someOf(bound), mask: prefix });
+    else encodeBodyField(job, body, bound, prefix);
+    job.reader.end();
+  }
+  return mask ? { wire: job.writer.finish(), mask: job.mask } : { wire: job.writer.finish() };
+}
+
+/** The JSON is the value of one field; leaf paths begin below that field. */
+function encodeBodyField(job: EncodeJob, field: Field, bound: Bound, mask: string | undefined): void {
+  const claims = new OneofClaims();
+  claimBound(job, claims, bound);
+  const written = encodeField(job, field, { depth: 1, bound }, claims, mask);
+  writeBound(job, bound, 1, new Set(written ? [field] : []));
+}
+
+function someOf(bound: Bound): Bound | undefined {
+  return bound.fields.size > 0 ? bound : undefined;
+}
