@@ -89,7 +89,8 @@ export function readDouble(start: number): number {
     const shifted = upper * (POWERS_OF_TEN[lowerDigits] as number);
     value = shifted + lower;
     if (value < MAX_EXACT) value /= divisor;
-    else value = divideExactly(value, lower - (value - shifted), divisor) ?? Math.abs(readByEngine(start, p));
+    else if (divideExactly(value, lower - (value - shifted), divisor)) value = double[0] as number;
+    else value = Math.abs(readByEngine(start, p));
   }
   double[0] = negative ? -value : value;
   return p;
@@ -100,9 +101,9 @@ export function readDouble(start: number): number {
  * test, whether the error left over could change the rounding. It makes doubles of 17 digits 3 to 4 times faster than
  * by a string.
  *
- * @returns undefined when it could.
+ * @returns false when it could; else the result stands in `double`, because a number returned is often boxed.
  */
-function divideExactly(high: number, low: number, divisor: number): number | undefined {
+function divideExactly(high: number, low: number, divisor: number): boolean {
   const quotient = high / divisor;
   const product = quotient * divisor;
   // The rounding error of the product, from halves of 26 bits.
@@ -121,8 +122,8 @@ function divideExactly(high: number, low: number, divisor: number): number | und
   const correction = (high - product - error + low) / divisor;
   const margin = correction * 2 ** -45;
   const result = quotient + correction;
-  const isSafe = quotient + (correction + margin) === result && quotient + (correction - margin) === result;
-  return isSafe ? result : undefined;
+  double[0] = result;
+  return quotient + (correction + margin) === result && quotient + (correction - margin) === result;
 }
 
 /** @param from of the letter e. @returns where the number ends. */
