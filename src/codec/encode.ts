@@ -2,18 +2,18 @@
 import type { Message } from "../schema/model.ts";
 import type { Codec, CodecContext } from "./codec.ts";
 import { encodeRequestSlow, encodeSlow } from "./encode-slow.ts";
-import { encodeFast, encodeRequestFast } from "./fast-encode.ts";
+import { compileFastEncoder } from "./fast-encode.ts";
 
 export type Encoder = Pick<Codec, "encode" | "encodeRequest">;
 
 export function compileEncoder(message: Message, context: CodecContext): Encoder {
-  const { maxDepth } = context.options;
+  const fast = compileFastEncoder(message, context.options.maxDepth);
   return {
     encode(json) {
-      return encodeFast(message, json, maxDepth) ?? encodeSlow(message, context, json);
+      return fast?.encode(json) ?? encodeSlow(message, context, json);
     },
     encodeRequest(request) {
-      const wire = encodeRequestFast(message, request, maxDepth);
+      const wire = fast?.encodeRequest(request);
       return wire ? { wire } : encodeRequestSlow(message, context, request);
     },
   };

@@ -7,45 +7,70 @@ import { specialOf } from "../schema/special.ts";
 import type { EncodeRequest } from "./codec.ts";
 import { finish, IRREGULAR, io, openInput, skipSpace } from "./fast-io.ts";
 import { writeBody, writeBound, writeObject } from "./fast-message.ts";
-import { planOf } from "./fast-plan.ts";
+import { type MessagePlan, planOf } from "./fast-plan.ts";
 import { forgetSeen, openFields } from "./fast-seen.ts";
+
+/** Each returns undefined when the slow encoder shall do it. */
+export interface FastEncoder {
+  encode(json: Uint8Array): Uint8Array | undefined;
+  /** No mask is made here. */
+  encodeRequest(request: EncodeRequest): Uint8Array | undefined;
+}
 
 const NOTHING = new Uint8Array();
 
-/** @returns undefined when the slow encoder shall do it. */
-export function encodeFast(message: Message, json: Uint8Array, maxDepth: number): Uint8Array | undefined {
-  return attempt(message, json, maxDepth, () => writeObject(planOf(message), skipSpace(0), 1));
-}
-
-/** The mask is not made here. @returns undefined when the slow encoder shall do it. */
-export function encodeRequestFast(message: Message, request: EncodeRequest, maxDepth: number): Uint8Array | undefined {
-  const { body, bound, json } = request;
-  if (request.mask || request.bodyWire) return undefined;
-  const hasJson = body !== undefined && json !== undefined && json.length > 0;
-  return attempt(message, hasJson ? json : NOTHING, maxDepth, () => {
-    const plan = planOf(message);
-    if (!hasJson) {
-      writeBound(plan, bound, 1, openFields(plan.words));
-      return 0;
-    }
-    const start = skipSpace(0);
-    if (body === "*") return writeObject(plan, start, 1, bound.fields.size > 0 ? bound : undefined);
-    const field = plan.byField.get(body);
-    if (field === undefined) throw IRREGULAR;
-    return writeBody(plan, field, start, bound);
-  });
-}
-
-/** @param write writes the message, and returns where it ends in the text. */
-function attempt(message: Message, json: Uint8Array, maxDepth: number, write: () => number): Uint8Array | undefined {
+/** @returns undefined for messages that are no object of their fields. */
+export function compileFastEncoder(message: Message, maxDepth: number): FastEncoder | undefined {
   if (specialOf(message) !== undefined) return undefined;
-  openInput(json, maxDepth);
-  forgetSeen();
-  try {
-    if (skipSpace(write()) !== io.end) return undefined;
-  } catch (error) {
-    if (error === IRREGULAR) return undefined;
-    throw error;
+  let plan: MessagePlan | undefined;
+  function open(json: Uint8Array): MessagePlan {
+    openInput(json, maxDepth);
+    forgetSeen();
+    plan ??= planOf(message);
+    return plan;
   }
-  return finish();
+  return {
+    encode(json) {
+      const plan = open(json);
+      try {
+        return close(writeObject(plan, skipSpace(0), 1));
+      } catch (error) {
+        return giveUp(error);
+      }
+    },
+    encodeRequest(request) {
+      const { body, json } = request;
+      if (request.mask || request.bodyWire) return undefined;
+      const hasJson = body !== undefined && json !== undefined && json.length > 0;
+      const plan = open(hasJson ? json : NOTHING);
+      try {
+        return close(writeRequest(plan, request, hasJson ? body : undefined));
+      } catch (error) {
+        return giveUp(error);
+      }
+    },
+  };
+}
+
+/** @param body undefined when there is no JSON. @returns where the message ends in the text. */
+function writeRequest(plan: MessagePlan, { bound }: EncodeRequest, body: EncodeRequest["body"]): number {
+  if (body === undefined) {
+    writeBound(plan, bound, 1, openFields(plan.words));
+    return 0;
+  }
+  const start = skipSpace(0);
+  if (body === "*") return writeObject(plan, start, 1, bound.fields.size > 0 ? bound : undefined);
+  const field = plan.byField.get(body);
+  if (field === undefined) throw IRREGULAR;
+  return writeBody(plan, field, start, bound);
+}
+
+/** @param end of the message in the text, behind which only white space may stand. */
+function close(end: number): Uint8Array | undefined {
+  return skipSpace(end) === io.end ? finish() : undefined;
+}
+
+function giveUp(error: unknown): undefined {
+  if (error !== IRREGULAR) throw error;
+  return undefined;
 }

@@ -47,7 +47,7 @@ export function openInput(json: Uint8Array, maxDepth: number): void {
     io.srcView = new DataView(io.src.buffer);
   }
   io.src.set(json);
-  io.src.fill(0, length, length + PADDING);
+  for (let i = 0; i < PADDING; i += 4) io.srcView.setInt32(length + i, 0);
   io.end = length;
   io.at = 0;
   io.maxDepth = maxDepth;
@@ -153,6 +153,7 @@ export function skipSpace(from: number): number {
   const { src } = io;
   let p = from;
   let byte = src[p] as number;
-  while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = src[++p] as number;
+  // One comparison where there is none, which is the rule.
+  while (byte <= 0x20 && (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09)) byte = src[++p] as number;
   return p;
 }

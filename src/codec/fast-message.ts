@@ -22,6 +22,36 @@ import { writeBase64, writeString } from "./fast-text.ts";
 import { writeDuration, writeTimestamp } from "./fast-time.ts";
 import { isNullAt, writeBoolean, writeListValue, writeStruct, writeValue } from "./fast-value.ts";
 
+// Constants of this module, so that the optimizer sees numbers: 3 to 5% of a call.
+const {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  ENUM,
+  FIXED32,
+  FIXED64,
+  FLOAT,
+  GROUP,
+  INT32,
+  INT64,
+  OTHER,
+  LIST_VALUE,
+  MESSAGE,
+  SFIXED32,
+  SFIXED64,
+  SINT32,
+  SINT64,
+  STRING,
+  STRUCT,
+  TIMESTAMP,
+  UINT32,
+  UINT64,
+  VALUE,
+  WRAPPER,
+} = Kind;
+const { SINGULAR, PACKED, MAP } = Shape;
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
@@ -57,7 +87,7 @@ export function writeObject(plan: MessagePlan, start: number, depth: number, bou
       const value = bound?.fields.get(field.field);
       if (value !== undefined) {
         p = writeComparedField(field, value, p, depth);
-      } else if (src[p] === LETTER_N && field.kind !== Kind.VALUE && field.kind !== Kind.IRREGULAR) {
+      } else if (src[p] === LETTER_N && field.kind !== VALUE && field.kind !== OTHER) {
         p = skipNull(p);
       } else {
         if (field.oneofBit >= 0) see(seen, field.oneofBit);
@@ -83,9 +113,9 @@ function skipNull(p: number): number {
 /** The records of one field, whose value is not null unless null is one of its values. @param depth of its message. */
 export function writeField(field: FieldPlan, start: number, depth: number): number {
   switch (field.shape) {
-    case Shape.SINGULAR:
+    case SINGULAR:
       return writeSingular(field, start, depth, field.keepsZero);
-    case Shape.MAP:
+    case MAP:
       return writeMap(field, start, depth);
     default:
       return writeList(field, start, depth);
@@ -107,7 +137,7 @@ function writeList(field: FieldPlan, start: number, depth: number): number {
   if (src[start] !== OPEN_BRACKET) throw IRREGULAR;
   let p = skipSpace(start + 1);
   if (src[p] === CLOSE_BRACKET) return p + 1;
-  const packed = field.shape === Shape.PACKED;
+  const packed = field.shape === PACKED;
   const kept = field.lengthBytes;
   reserve(0);
   if (packed) {
@@ -159,9 +189,9 @@ function writeMap(field: FieldPlan, start: number, depth: number): number {
 
 /** Always a string in JSON. */
 function writeMapKey(key: FieldPlan, start: number): number {
-  if (key.kind === Kind.STRING) return writeString(start);
+  if (key.kind === STRING) return writeString(start);
   if (io.src[start] !== QUOTE) throw IRREGULAR;
-  if (key.kind !== Kind.BOOL) return writeContent(key, start, 0);
+  if (key.kind !== BOOL) return writeContent(key, start, 0);
   const end = writeBoolean(start + 1);
   if (io.src[end] !== QUOTE) throw IRREGULAR;
   return end + 1;
@@ -171,60 +201,60 @@ function writeMapKey(key: FieldPlan, start: number): number {
 function writeContent(field: FieldPlan, start: number, depth: number): number {
   let end: number;
   switch (field.kind) {
-    case Kind.STRING:
+    case STRING:
       return writeString(start);
-    case Kind.BYTES:
+    case BYTES:
       return writeBase64(start);
-    case Kind.BOOL:
+    case BOOL:
       return writeBoolean(start);
-    case Kind.INT32:
+    case INT32:
       end = readSigned(start, 32);
       writeVarint64(halves[0] as number, halves[1] as number);
       return end;
-    case Kind.INT64:
+    case INT64:
       end = readSigned(start, 64);
       writeVarint64(halves[0] as number, halves[1] as number);
       return end;
-    case Kind.UINT32:
+    case UINT32:
       end = readUnsigned(start, 32);
       writeVarint64(halves[0] as number, halves[1] as number);
       return end;
-    case Kind.UINT64:
+    case UINT64:
       end = readUnsigned(start, 64);
       writeVarint64(halves[0] as number, halves[1] as number);
       return end;
-    case Kind.SINT32:
+    case SINT32:
       end = readSigned(start, 32);
       writeZigzag();
       return end;
-    case Kind.SINT64:
+    case SINT64:
       end = readSigned(start, 64);
       writeZigzag();
       return end;
-    case Kind.FIXED32:
+    case FIXED32:
       end = readUnsigned(start, 32);
       return writeFixed(end, 4);
-    case Kind.FIXED64:
+    case FIXED64:
       end = readUnsigned(start, 64);
       return writeFixed(end, 8);
-    case Kind.SFIXED32:
+    case SFIXED32:
       end = readSigned(start, 32);
       return writeFixed(end, 4);
-    case Kind.SFIXED64:
+    case SFIXED64:
       end = readSigned(start, 64);
       return writeFixed(end, 8);
-    case Kind.FLOAT:
+    case FLOAT:
       end = readQuotableDouble(start);
       writeFloat(double[0] as number);
       return end;
-    case Kind.DOUBLE:
+    case DOUBLE:
       end = readQuotableDouble(start);
       io.outView.setFloat64(io.at, double[0] as number, true);
       io.at += 8;
       return end;
-    case Kind.ENUM:
+    case ENUM:
       return writeEnum(field, start);
-    case Kind.GROUP:
+    case GROUP:
       end = writeObject(field.message, start, depth + 1);
       reserve(0);
       writeVarint(field.endTag);
@@ -242,25 +272,25 @@ function writeMessage(field: FieldPlan, start: number, depth: number, bound?: Bo
   const content = io.at;
   let end: number;
   switch (field.kind) {
-    case Kind.MESSAGE:
+    case MESSAGE:
       end = writeObject(field.message, start, depth, bound);
       break;
-    case Kind.WRAPPER:
+    case WRAPPER:
       end = writeSingular(field.inner as FieldPlan, start, depth, false);
       break;
-    case Kind.TIMESTAMP:
+    case TIMESTAMP:
       end = writeTimestamp(start);
       break;
-    case Kind.DURATION:
+    case DURATION:
       end = writeDuration(start);
       break;
-    case Kind.STRUCT:
+    case STRUCT:
       end = writeStruct(start, depth);
       break;
-    case Kind.VALUE:
+    case VALUE:
       end = writeValue(start, depth);
       break;
-    case Kind.LIST_VALUE:
+    case LIST_VALUE:
       end = writeListValue(start, depth);
       break;
     default:
@@ -308,15 +338,15 @@ function writeEnum(field: FieldPlan, start: number): number {
 
 /** A field that is bound as well: both must be the same, or what is bound stands below it. @param depth of its message. */
 function writeComparedField(field: FieldPlan, value: BoundValue, start: number, depth: number): number {
-  if (field.shape !== Shape.SINGULAR) throw IRREGULAR;
+  if (field.shape !== SINGULAR) throw IRREGULAR;
   reserve(0);
   const record = io.at;
   if (value.kind === "message") {
-    if (field.kind !== Kind.MESSAGE) throw IRREGULAR;
+    if (field.kind !== MESSAGE) throw IRREGULAR;
     writeVarint(field.tag);
     return writeMessage(field, start, depth + 1, value.bound);
   }
-  if (field.kind >= Kind.MESSAGE) throw IRREGULAR;
+  if (field.kind >= MESSAGE) throw IRREGULAR;
   const end = writeSingular(field, start, depth, true);
   if (!equalBytes(io.out.subarray(record, io.at), value.wire)) throw IRREGULAR;
   return end;
@@ -335,7 +365,7 @@ export function writeBound(plan: MessagePlan, bound: Bound, depth: number, seen:
 
 /** @param depth its level. */
 function writeBoundMessage(field: FieldPlan, bound: Bound, depth: number): void {
-  if (field.kind !== Kind.MESSAGE || field.shape !== Shape.SINGULAR || depth > io.maxDepth) throw IRREGULAR;
+  if (field.kind !== MESSAGE || field.shape !== SINGULAR || depth > io.maxDepth) throw IRREGULAR;
   reserve(0);
   writeVarint(field.tag);
   const kept = field.lengthBytes;
@@ -356,7 +386,7 @@ export function writeBody(plan: MessagePlan, field: FieldPlan, start: number, bo
   if (value !== undefined) {
     see(seen, field.bit);
     end = writeComparedField(field, value, start, 1);
-  } else if (io.src[start] === LETTER_N && field.kind !== Kind.VALUE && field.kind !== Kind.IRREGULAR) {
+  } else if (io.src[start] === LETTER_N && field.kind !== VALUE && field.kind !== OTHER) {
     end = skipNull(start);
   } else {
     end = writeField(field, start, 1);

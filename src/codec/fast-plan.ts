@@ -34,7 +34,7 @@ export const Kind = {
   VALUE: 22,
   LIST_VALUE: 23,
   /** Left to the slow encoder. */
-  IRREGULAR: 24,
+  OTHER: 24,
 } as const;
 export type Kind = (typeof Kind)[keyof typeof Kind];
 
@@ -61,11 +61,11 @@ const SCALAR_KINDS: ReadonlyMap<Type, Kind> = new Map<Type, Kind>([
 
 const SPECIAL_KINDS: Readonly<Record<Special, Kind>> = {
   wrapper: Kind.WRAPPER,
-  text: Kind.IRREGULAR,
+  text: Kind.OTHER,
   struct: Kind.STRUCT,
   value: Kind.VALUE,
   list: Kind.LIST_VALUE,
-  any: Kind.IRREGULAR,
+  any: Kind.OTHER,
 };
 
 const NO_BIT = -1;
@@ -155,11 +155,11 @@ export function planOf(message: Message): MessagePlan {
 }
 
 function kindOf(field: Field): Kind {
-  if (field.enum) return field.enum.name === "google.protobuf.NullValue" ? Kind.IRREGULAR : Kind.ENUM;
-  if (!field.message) return SCALAR_KINDS.get(field.type) ?? Kind.IRREGULAR;
+  if (field.enum) return field.enum.name === "google.protobuf.NullValue" ? Kind.OTHER : Kind.ENUM;
+  if (!field.message) return SCALAR_KINDS.get(field.type) ?? Kind.OTHER;
   const special = specialOf(field.message);
   if (special === undefined) return field.type === Type.GROUP ? Kind.GROUP : Kind.MESSAGE;
-  if (field.type === Type.GROUP) return Kind.IRREGULAR;
+  if (field.type === Type.GROUP) return Kind.OTHER;
   if (field.message.name === "google.protobuf.Timestamp") return Kind.TIMESTAMP;
   if (field.message.name === "google.protobuf.Duration") return Kind.DURATION;
   return SPECIAL_KINDS[special];

@@ -6,11 +6,6 @@ const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 const PADDING = 0x3d;
 
-/** 1 for bytes that end a run of plain characters: quote, backslash, controls, and all that is not ASCII. */
-const SPECIAL = Uint8Array.from({ length: 256 }, (_, byte) =>
-  Number(byte < 0x20 || byte === QUOTE || byte === BACKSLASH || byte >= 0x80),
-);
-
 /** What a letter behind a backslash stands for; 0 for those that stand for nothing, and for `u`. */
 const ESCAPES = new Uint8Array(256);
 for (const letter of '"\\/bfnrt') ESCAPES[letter.charCodeAt(0)] = JSON.parse(`"\\${letter}"`).charCodeAt(0);
@@ -39,30 +34,41 @@ export function writeString(start: number): number {
   let p = start + 1;
   let at = content;
   for (;;) {
-    // Four bytes at a time while all are plain: a byte's high bit is left set by the subtraction where it is not.
+    // Four bytes at a time. Of those that are not plain the first has its high bit set in `found`.
     let word = srcView.getInt32(p, true);
-    for (;;) {
-      const quote = word ^ 0x2222_2222;
-      const backslash = word ^ 0x5c5c_5c5c;
-      const found =
-        ((quote - 0x0101_0101) & ~quote) | ((backslash - 0x0101_0101) & ~backslash) | (word - 0x2020_2020) | word;
-      if ((found & 0x8080_8080) !== 0) break;
+    let found = findSpecial(word);
+    while (found === 0) {
       outView.setInt32(at, word, true);
       at += 4;
       p += 4;
       word = srcView.getInt32(p, true);
+      found = findSpecial(word);
     }
-    let byte = word & 0xff;
-    while (SPECIAL[byte] === 0) {
-      out[at++] = byte;
-      byte = src[++p] as number;
-    }
+    outView.setInt32(at, word, true);
+    const plain = (31 - Math.clz32(found & -found)) >> 3;
+    at += plain;
+    p += plain;
+    let byte = src[p] as number;
     if (byte === QUOTE) break;
     if (byte >= 0x80) {
       do {
-        let length = sequenceLength(p);
-        do out[at++] = src[p++] as number;
-        while (--length > 0);
+        const second = src[p + 1] as number;
+        if ((second & 0xc0) === 0x80 && byte >= 0xc2 && byte < 0xe0) {
+          out[at] = byte;
+          out[at + 1] = second;
+          at += 2;
+          p += 2;
+        } else if (isPlainTriple(byte, second, src[p + 2] as number)) {
+          out[at] = byte;
+          out[at + 1] = second;
+          out[at + 2] = src[p + 2] as number;
+          at += 3;
+          p += 3;
+        } else {
+          let length = sequenceLength(p);
+          do out[at++] = src[p++] as number;
+          while (--length > 0);
+        }
         byte = src[p] as number;
       } while (byte >= 0x80);
       continue;
@@ -83,6 +89,24 @@ export function writeString(start: number): number {
   if (size < 0x80) out[content - 1] = size;
   else endLength(content, 1);
   return p + 1;
+}
+
+/**
+ * Where a quote, a backslash, a control or a byte that is not ASCII is among four: by the high bits of the result. Those
+ * above the lowest may be wrong, by a borrow.
+ */
+function findSpecial(word: number): number {
+  const quote = word ^ 0x2222_2222;
+  const backslash = word ^ 0x5c5c_5c5c;
+  return (
+    (((quote - 0x0101_0101) & ~quote) | ((backslash - 0x0101_0101) & ~backslash) | (word - 0x2020_2020) | word) &
+    0x8080_8080
+  );
+}
+
+/** Three bytes that are a character, whatever they are exactly: the first bytes e0 and ed ask for more. */
+function isPlainTriple(first: number, second: number, third: number): boolean {
+  return first > 0xe0 && first < 0xf0 && first !== 0xed && (second & 0xc0) === 0x80 && (third & 0xc0) === 0x80;
 }
 
 /** Length of the multi-byte character at `p` (Unicode §3.9, table 3-7). The zeros behind the input continue none. */
