@@ -2,8 +2,9 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { damage } from "./damage.ts";
-import { decodeText, peerMessage, peerText } from "./kitchen.ts";
-import { isOrderly, messageWire } from "./wire-arbitrary.ts";
+import { decodeText, peer, peerMessage, peerText } from "./kitchen.ts";
+import { isOrderly } from "./orderly.ts";
+import { messageWire } from "./wire-arbitrary.ts";
 
 const names = ["kitchen.Kitchen", "kitchen.Legacy"] as const;
 const options = fc.record({ emitDefaults: fc.boolean(), useProtoFieldName: fc.boolean(), enumAsInteger: fc.boolean() });
@@ -58,7 +59,7 @@ describe.each(names)("%s against protobuf-es", (name) => {
             return;
           }
           const parsed = normal(ours.value);
-          if (!isOrderly(peerMessage(name), damaged)) return;
+          if (!isOrderly(peerMessage(name), damaged, peer)) return;
           const theirs = outcome(() => peerText(name, damaged));
           if ("error" in theirs) return;
           compared++;

@@ -4,11 +4,14 @@ import { type Field, type Message, Type } from "../../src/schema/model.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
 
-/** @param depth how many more levels of messages may come. */
-export function jsonOf(message: Message, depth: number): Arbitrary<unknown> {
+/**
+ * @param depth how many more levels of messages may come.
+ * @param anys what may stand in a google.protobuf.Any. Default: some of the schema of kinds.ts.
+ */
+export function jsonOf(message: Message, depth: number, anys = anysOfKinds): Arbitrary<unknown> {
   const special = specials[message.name];
   if (special) return special;
-  if (message.name === "google.protobuf.Any") return fc.constantFrom(...anys);
+  if (message.name === "google.protobuf.Any") return anys;
   const wrapped = message.name.endsWith("Value") && message.name.startsWith("google.protobuf.") && message.fields[0];
   if (wrapped) return scalarJson(wrapped);
   const required = message.fields.filter((field) => field.required);
@@ -19,7 +22,7 @@ export function jsonOf(message: Message, depth: number): Arbitrary<unknown> {
     .map(oneOfEachOneof)
     .chain((fields) =>
       fc.tuple(
-        ...fields.map((field) => fc.tuple(fc.constantFrom(field.name, field.jsonName), fieldJson(field, depth))),
+        ...fields.map((field) => fc.tuple(fc.constantFrom(field.name, field.jsonName), fieldJson(field, depth, anys))),
       ),
     )
     .map((entries) => Object.fromEntries(entries));
@@ -29,18 +32,19 @@ function oneOfEachOneof(fields: readonly Field[]): readonly Field[] {
   return fields.filter((field) => !field.oneof || fields.find((other) => other.oneof === field.oneof) === field);
 }
 
-function fieldJson(field: Field, depth: number): Arbitrary<unknown> {
+function fieldJson(field: Field, depth: number, anys: Arbitrary<unknown>): Arbitrary<unknown> {
   if (field.map) {
     const { key, value } = field.map;
-    return fc.dictionary(keyText(key), valueJson(value, depth), { maxKeys: 3, noNullPrototype: true });
+    return fc.dictionary(keyText(key), valueJson(value, depth, anys), { maxKeys: 3, noNullPrototype: true });
   }
-  if (field.repeated) return fc.array(valueJson(field, depth), { maxLength: 3 });
-  if (field.required) return valueJson(field, depth);
-  return fc.oneof({ arbitrary: valueJson(field, depth), weight: 9 }, fc.constant(null));
+  if (field.repeated) return fc.array(valueJson(field, depth, anys), { maxLength: 3 });
+  // For protobuf-es a null is the empty message, where the message is an extension.
+  if (field.required || field.name.startsWith("[")) return valueJson(field, depth, anys);
+  return fc.oneof({ arbitrary: valueJson(field, depth, anys), weight: 9 }, fc.constant(null));
 }
 
-function valueJson(field: Field, depth: number): Arbitrary<unknown> {
-  return field.message ? jsonOf(field.message, depth - 1) : scalarJson(field);
+function valueJson(field: Field, depth: number, anys: Arbitrary<unknown>): Arbitrary<unknown> {
+  return field.message ? jsonOf(field.message, depth - 1, anys) : scalarJson(field);
 }
 
 function keyText(field: Field): Arbitrary<string> {
@@ -97,7 +101,7 @@ const specials: Readonly<Record<string, Arbitrary<unknown>>> = {
   "google.protobuf.ListValue": fc.array(jsonText, { maxLength: 3 }),
 };
 
-const anys = [
+const anysOfKinds: Arbitrary<unknown> = fc.constantFrom<unknown>(
   {},
   { fInt32: 1, "@type": "type.googleapis.com/k.Kinds", rInt32: [1, 2] },
   { "@type": "type.googleapis.com/google.protobuf.Duration", value: "1s" },
@@ -107,4 +111,4 @@ const anys = [
     value: { number: 3, must: 1, "@type": "type.googleapis.com/k.Old" },
     "@type": "type.googleapis.com/google.protobuf.Any",
   },
-];
+);

@@ -1,15 +1,26 @@
 /** Random wire for a message of protobuf-es: fields in any order, split, repeated, packed or not. */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
-import { peer } from "./kitchen.ts";
+import { peerMessage } from "./kitchen.ts";
 
 type Wire = fc.Arbitrary<Uint8Array>;
 
-const anyTypes = ["kitchen.Child", "google.protobuf.Duration", "google.protobuf.Value", "google.protobuf.Empty"];
+/** What may stand in a google.protobuf.Any. */
+type AnyTypes = readonly DescMessage[];
 
-/** @param depth how many messages may nest. Values are in the ranges that ProtoJSON has a form for. */
-export function messageWire(desc: DescMessage, depth: number): Wire {
+const anyTypesOfKitchen: AnyTypes = [
+  "kitchen.Child",
+  "google.protobuf.Duration",
+  "google.protobuf.Value",
+  "google.protobuf.Empty",
+].map(peerMessage);
+
+/**
+ * @param depth how many messages may nest. Values are in the ranges that ProtoJSON has a form for.
+ * @param anyTypes what may stand in a google.protobuf.Any. Default: some of the schema of kitchen.ts.
+ */
+export function messageWire(desc: DescMessage, depth: number, anyTypes = anyTypesOfKitchen): Wire {
   switch (desc.typeName) {
     case "google.protobuf.Timestamp":
       return timeWire(fc.bigInt(-62_135_596_800n, 253_402_300_799n), nanos);
@@ -30,11 +41,11 @@ export function messageWire(desc: DescMessage, depth: number): Wire {
     case "google.protobuf.Any":
       return depth === 0
         ? fc.constant(new Uint8Array())
-        : fc.constantFrom(...anyTypes).chain((name) => anyWire(name, depth - 1));
+        : fc.constantFrom(...anyTypes).chain((type) => anyWire(type, depth - 1, anyTypes));
     case "google.protobuf.Value":
-      return oneOrMore(desc, depth);
+      return oneOrMore(desc, depth, anyTypes);
     default: {
-      const fields = fieldWires(desc, depth);
+      const fields = fieldWires(desc, depth, anyTypes);
       return fields.length === 0
         ? fc.constant(new Uint8Array())
         : fc.array(fc.oneof(...fields), { maxLength: 12 }).map(concat);
@@ -51,26 +62,26 @@ function timeWire(seconds: fc.Arbitrary<bigint>, nanos: fc.Arbitrary<number>): W
   });
 }
 
-function anyWire(typeName: string, depth: number): Wire {
-  return messageWire(peer.getMessage(typeName) as DescMessage, depth).map((value) => {
+function anyWire(type: DescMessage, depth: number, anyTypes: AnyTypes): Wire {
+  return messageWire(type, depth, anyTypes).map((value) => {
     const writer = new BinaryWriter();
-    writer.tag(1, WireType.LengthDelimited).string(`type.googleapis.com/${typeName}`);
+    writer.tag(1, WireType.LengthDelimited).string(`type.googleapis.com/${type.typeName}`);
     return writer.tag(2, WireType.LengthDelimited).bytes(value).finish();
   });
 }
 
-function oneOrMore(desc: DescMessage, depth: number): Wire {
-  return fc.array(fc.oneof(...fieldWires(desc, depth)), { minLength: 1, maxLength: 2 }).map(concat);
+function oneOrMore(desc: DescMessage, depth: number, anyTypes: AnyTypes): Wire {
+  return fc.array(fc.oneof(...fieldWires(desc, depth, anyTypes)), { minLength: 1, maxLength: 2 }).map(concat);
 }
 
-function fieldWires(desc: DescMessage, depth: number): Wire[] {
-  return desc.fields.filter((field) => depth > 0 || !field.message).map((field) => fieldWire(field, depth));
+function fieldWires(desc: DescMessage, depth: number, anyTypes: AnyTypes): Wire[] {
+  return desc.fields.filter((field) => depth > 0 || !field.message).map((field) => fieldWire(field, depth, anyTypes));
 }
 
-function fieldWire(field: DescField, depth: number): Wire {
+function fieldWire(field: DescField, depth: number, anyTypes: AnyTypes): Wire {
   if (field.fieldKind === "map") {
-    const key = valueWire(field.mapKey, undefined, 1, depth);
-    const value = valueWire(field.scalar, field.message, 2, depth);
+    const key = valueWire(field.mapKey, undefined, 1, depth, anyTypes);
+    const value = valueWire(field.scalar, field.message, 2, depth, anyTypes);
     // A Value has no default.
     const minLength = field.message?.typeName === "google.protobuf.Value" ? 2 : 0;
     return fc
@@ -79,7 +90,7 @@ function fieldWire(field: DescField, depth: number): Wire {
       .map((parts) => record(field.number, concat(parts)));
   }
   const scalar = field.enum ? ScalarType.INT32 : field.scalar;
-  const one = valueWire(scalar, field.message, field.number, depth, field);
+  const one = valueWire(scalar, field.message, field.number, depth, anyTypes, field);
   if (field.fieldKind !== "list" || scalar === undefined || scalar === ScalarType.STRING || scalar === ScalarType.BYTES)
     return one;
   const packed = fc.array(scalarWire(scalar, field), { maxLength: 4 });
@@ -95,11 +106,14 @@ function valueWire(
   message: DescMessage | undefined,
   number: number,
   depth: number,
+  anyTypes: AnyTypes,
   field?: DescField,
 ): Wire {
   if (message) {
     const group = field !== undefined && "delimitedEncoding" in field && field.delimitedEncoding;
-    return messageWire(message, depth - 1).map((content) =>
+    // Made when drawn: all that may nest in a message is too much to make beforehand.
+    const content = fc.constant(message).chain((message) => messageWire(message, depth - 1, anyTypes));
+    return content.map((content) =>
       group
         ? concat([tag(number, WireType.StartGroup), content, tag(number, WireType.EndGroup)])
         : record(number, content),
@@ -111,6 +125,8 @@ function valueWire(
 
 /** The value alone. A Value holds finite numbers only. */
 function scalarWire(type: ScalarType, field?: DescField): Wire {
+  // JSON holds no other.
+  if (field?.enum?.typeName === "google.protobuf.NullValue") return fc.constant(new Uint8Array([0]));
   if (field?.enum) return written(fc.oneof(fc.integer({ min: -2, max: 7 }), fc.integer()), (w, v) => w.int32(v));
   const finite = field?.parent.typeName === "google.protobuf.Value";
   switch (type) {
@@ -170,7 +186,7 @@ export function concat(parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts));
 }
 
-function wireTypeOf(type: ScalarType): WireType {
+export function wireTypeOf(type: ScalarType): WireType {
   switch (type) {
     case ScalarType.DOUBLE:
     case ScalarType.FIXED64:
@@ -186,57 +202,4 @@ function wireTypeOf(type: ScalarType): WireType {
     default:
       return WireType.Varint;
   }
-}
-
-/**
- * Whether every known field has its own wire type, and no value reaches past its message: protobuf-es looks at
- * neither, so there is nothing to compare with where this is false.
- */
-export function isOrderly(desc: DescMessage, wire: Uint8Array): boolean {
-  const reader = new BinaryReader(wire);
-  try {
-    while (reader.pos < reader.len) {
-      const [number, wireType] = reader.tag();
-      const value = reader.skip(wireType, number);
-      const field = desc.fields.find((field) => field.number === number);
-      if (field && !isOrderlyField(field, wireType, value)) return false;
-    }
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function isOrderlyField(field: DescField, wireType: WireType, value: Uint8Array): boolean {
-  const content = wireType === WireType.LengthDelimited ? new BinaryReader(value).bytes() : value;
-  if (field.fieldKind === "map") return wireType === WireType.LengthDelimited && isOrderlyEntry(field, content);
-  if (field.message) {
-    const group = field.delimitedEncoding;
-    if (wireType !== (group ? WireType.StartGroup : WireType.LengthDelimited)) return false;
-    // The end tag has as many bytes as the tag of the start, which is not part of `value`.
-    return isOrderly(field.message, group ? value.subarray(0, -tag(field.number, wireType).length) : content);
-  }
-  const own = wireTypeOf(field.enum ? ScalarType.INT32 : (field.scalar as ScalarType));
-  if (wireType === own) return true;
-  return field.fieldKind === "list" && wireType === WireType.LengthDelimited && isOrderlyPacked(own, content);
-}
-
-function isOrderlyEntry(field: DescField & { fieldKind: "map" }, content: Uint8Array): boolean {
-  const reader = new BinaryReader(content);
-  while (reader.pos < reader.len) {
-    const [number, wireType] = reader.tag();
-    const value = reader.skip(wireType, number);
-    if (number === 1 && wireType !== wireTypeOf(field.mapKey)) return false;
-    if (number !== 2) continue;
-    if (wireType !== (field.message ? WireType.LengthDelimited : wireTypeOf(field.scalar ?? ScalarType.INT32)))
-      return false;
-    if (field.message && !isOrderly(field.message, new BinaryReader(value).bytes())) return false;
-  }
-  return true;
-}
-
-function isOrderlyPacked(wireType: WireType, content: Uint8Array): boolean {
-  const reader = new BinaryReader(content);
-  while (reader.pos < reader.len) reader.skip(wireType);
-  return true;
 }

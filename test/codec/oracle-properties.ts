@@ -1,0 +1,90 @@
+/** What is asked of the codec for any message of any schema: by the test in short, by `npm run fuzz` at length. */
+import type { DescMessage } from "@bufbuild/protobuf";
+import fc, { type Arbitrary } from "fast-check";
+import { jsonDamage, wireDamage } from "./damage.ts";
+import { jsonOf } from "./json-arbitrary.ts";
+import type { Oracle, Subject, Verdict } from "./oracle.ts";
+import { messageWire } from "./wire-arbitrary.ts";
+
+export const PROPERTIES = ["encode", "decode", "encode what is damaged", "decode what is damaged"] as const;
+export type PropertyName = (typeof PROPERTIES)[number];
+
+/** How often each verdict was given. */
+export type Tally = Map<Verdict, number>;
+
+const WELL_KNOWN = ["Duration", "Value", "Empty", "Int64Value", "Struct"].map((name) => `google.protobuf.${name}`);
+const JSON_ANYS: readonly unknown[] = [
+  {},
+  { "@type": "type.googleapis.com/google.protobuf.Duration", value: "1.5s" },
+  { value: { a: [null, 1] }, "@type": "type.googleapis.com/google.protobuf.Struct" },
+  { "@type": "type.googleapis.com/google.protobuf.Int64Value", value: "7" },
+];
+
+const print = fc.record({ emitDefaults: fc.boolean(), useProtoFieldName: fc.boolean(), enumAsInteger: fc.boolean() });
+const unknownFields = fc.constantFrom("error" as const, "ignore" as const);
+
+/** Asks about so many random inputs. @returns what is wrong, shrunk; undefined when nothing is. */
+export type Question = (seed: number, numRuns: number) => string | undefined;
+
+function question<T>(inputs: Arbitrary<T>, predicate: (input: T) => boolean): Question {
+  return (seed, numRuns) =>
+    fc.defaultReportMessage(fc.check(fc.property(inputs, predicate), { seed, numRuns, includeErrorInReport: true }));
+}
+
+/**
+ * @param descs the messages to draw from.
+ * @param tally gets the verdicts.
+ */
+export function questions(
+  oracle: Oracle,
+  descs: readonly DescMessage[],
+  tally: Tally,
+): Readonly<Record<PropertyName, Question>> {
+  const subjects = descs.map(oracle.subject);
+  const subject = fc.nat(subjects.length - 1).map((i) => subjects[i] as Subject);
+  const anyTypes = [...descs, ...WELL_KNOWN.map((name) => oracle.registry.getMessage(name)).filter((desc) => !!desc)];
+
+  const jsonAny = fc.oneof(
+    fc.constantFrom(...JSON_ANYS),
+    subject.chain(({ message }) =>
+      jsonOf(message, 1, fc.constant({})).map((json) => ({
+        ...(json as object),
+        "@type": `type.googleapis.com/${message.name}`,
+      })),
+    ),
+  );
+  const jsonText = (subject: Subject) => jsonOf(subject.message, 3, jsonAny).map((json) => JSON.stringify(json));
+  const wireOf = (subject: Subject) => messageWire(subject.desc, 3, anyTypes);
+
+  function note(verdict: Verdict): Verdict {
+    tally.set(verdict, (tally.get(verdict) ?? 0) + 1);
+    return verdict;
+  }
+
+  return {
+    encode: question(
+      subject.chain((subject) => fc.tuple(fc.constant(subject), jsonText(subject))),
+      ([subject, json]) => note(subject.encode(json)) === "same",
+    ),
+    decode: question(
+      subject.chain((subject) => fc.tuple(fc.constant(subject), wireOf(subject), print)),
+      ([subject, wire, print]) => ["same", "incomparable"].includes(note(subject.decode(wire, print))),
+    ),
+    "encode what is damaged": question(
+      subject.chain((subject) => {
+        const json = jsonText(subject);
+        const damaged = fc.tuple(json, jsonDamage(json)).map(([json, damage]) => damage(json));
+        return fc.tuple(fc.constant(subject), damaged, unknownFields);
+      }),
+      ([subject, json, unknownFields]) => !note(subject.encode(json, unknownFields)).startsWith("only"),
+    ),
+    "decode what is damaged": question(
+      subject.chain((subject) => {
+        const damaged = fc.tuple(wireOf(subject), wireDamage).map(([wire, damage]) => damage(wire));
+        return fc.tuple(fc.constant(subject), damaged, print);
+      }),
+      // The peer looks at text that a later record replaces, too.
+      ([subject, wire, print]) => note(subject.decode(wire, print)) !== "only we refuse",
+    ),
+  };
+}
