@@ -181,8 +181,15 @@ function allocated(): number {
 }
 
 function mustEqual(ours: unknown, theirs: unknown, input: string): void {
-  if (isDeepStrictEqual(ours, theirs)) return;
+  if (isDeepStrictEqual(withoutHosts(ours), withoutHosts(theirs))) return;
   throw new Error(`another value for ${input}\nours:   ${JSON.stringify(ours)}\ntheirs: ${JSON.stringify(theirs)}`);
+}
+
+/** Of a type URL the peer keeps the name only: every one becomes `type.googleapis.com/…`. */
+function withoutHosts(value: unknown): unknown {
+  return mapLeaves(value, (leaf, key) =>
+    key === "@type" && typeof leaf === "string" ? leaf.slice(leaf.lastIndexOf("/") + 1) : leaf,
+  );
 }
 
 /**
@@ -190,8 +197,11 @@ function mustEqual(ours: unknown, theirs: unknown, input: string): void {
  * which the peer's text has not.
  */
 function roughly(value: unknown): unknown {
-  if (typeof value === "number") return Math.fround(value) + 0;
-  if (Array.isArray(value)) return value.map(roughly);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, roughly(item)]));
+  return mapLeaves(value, (leaf) => (typeof leaf === "number" ? Math.fround(leaf) + 0 : leaf));
+}
+
+function mapLeaves(value: unknown, map: (leaf: unknown, key: string) => unknown, key = ""): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapLeaves(item, map, key));
+  if (typeof value !== "object" || value === null) return map(value, key);
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapLeaves(item, map, key)]));
 }
