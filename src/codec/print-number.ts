@@ -1,5 +1,4 @@
-/** Numbers as JSON text, from machine numbers straight to bytes. The caller has reserved `NUMBER_BYTES`. */
-import { formatDouble, formatFloat32 } from "./float.ts";
+/** Integers as JSON text, from machine numbers straight to bytes. The caller has reserved `NUMBER_BYTES`. */
 import { halves, tape } from "./print-tape.ts";
 
 /** No number is longer, quotes and one byte before or behind included. */
@@ -7,7 +6,6 @@ export const NUMBER_BYTES = 32;
 
 const QUOTE = 0x22;
 const MINUS = 0x2d;
-const POINT = 0x2e;
 const ZERO = 0x30;
 const BILLION = 1_000_000_000;
 
@@ -73,6 +71,27 @@ export function printPadded(value: number, digits: number): void {
   if (at > length) tape.json[length] = ZERO + rest;
 }
 
+/** With leading zeros, eight digits: no step waits for the one before, which makes it twice as fast as `printPadded`. */
+export function printEight(value: number): void {
+  const { jsonView, length } = tape;
+  const upper = (value / 10_000) | 0;
+  const lower = value - upper * 10_000;
+  const first = (upper / 100) | 0;
+  const third = (lower / 100) | 0;
+  jsonView.setUint16(length, pairs[first] as number, true);
+  jsonView.setUint16(length + 2, pairs[upper - first * 100] as number, true);
+  jsonView.setUint16(length + 4, pairs[third] as number, true);
+  jsonView.setUint16(length + 6, pairs[lower - third * 100] as number, true);
+  tape.length = length + 8;
+}
+
+/** With leading zeros, nine digits. */
+export function printNine(value: number): void {
+  const first = (value / 100_000_000) | 0;
+  tape.json[tape.length++] = ZERO + first;
+  printEight(value - first * 100_000_000);
+}
+
 /** An integer from 0 to 2⁵³. */
 export function printNatural(value: number): void {
   if (value < BILLION) {
@@ -81,7 +100,7 @@ export function printNatural(value: number): void {
   }
   const billions = Math.floor(value / BILLION);
   printSmall(billions);
-  printPadded(value - billions * BILLION, 9);
+  printNine((value - billions * BILLION) | 0);
 }
 
 export function printInt32(value: number): void {
@@ -133,60 +152,7 @@ function printHalves(low: number, high: number): void {
     printSmall(billions);
   } else {
     printSmall(whole);
-    printPadded(billions - whole * BILLION, 9);
+    printNine((billions - whole * BILLION) | 0);
   }
-  printPadded(rest - third * BILLION, 9);
-}
-
-/** As `formatDouble`. */
-export function printDouble(value: number): void {
-  const whole = value | 0;
-  if (whole === value && (whole !== 0 || 1 / value > 0)) {
-    printInt32(whole);
-    return;
-  }
-  const size = Math.abs(value);
-  if (size >= 1e-6 && size < 1e6) {
-    // At most 12 digits. No other decimal of up to 15 digits reads back as the same double, so it is the shortest.
-    const millionths = Math.round(size * 1e6);
-    if (millionths / 1e6 === size) {
-      if (value < 0) printByte(MINUS);
-      printMillionths(millionths);
-      return;
-    }
-  }
-  printAscii(formatDouble(value));
-}
-
-/** As `formatFloat32`. */
-export function printFloat32(value: number): void {
-  const size = Math.abs(value);
-  if (size < 1e6 && size >= 1e-6) {
-    // At most six digits. No other decimal of up to six digits reads back as the same float, so it is the shortest.
-    const scale = size < 10 ? (size < 1 ? 1e6 : 1e5) : size < 1000 ? (size < 100 ? 1e4 : 1e3) : size < 1e4 ? 100 : 10;
-    const scaled = Math.round(size * scale);
-    if (Math.fround(scaled / scale) === size) {
-      if (value < 0) printByte(MINUS);
-      printMillionths(scaled * (1e6 / scale));
-      return;
-    }
-  } else if (Object.is(value, 0)) {
-    printByte(ZERO);
-    return;
-  }
-  printAscii(formatFloat32(value));
-}
-
-/** A whole number of millionths, as a decimal without trailing zeros. */
-function printMillionths(millionths: number): void {
-  const whole = Math.floor(millionths / 1e6);
-  const rest = millionths - whole * 1e6;
-  printSmall(whole);
-  if (rest === 0) return;
-  printByte(POINT);
-  printPadded(rest, 6);
-  const { json } = tape;
-  let end = tape.length;
-  while (json[end - 1] === ZERO) end--;
-  tape.length = end;
+  printNine((rest - third * BILLION) | 0);
 }

@@ -1,14 +1,6 @@
 /** Scalars and enums, from wire to JSON. The caller has reserved `NUMBER_BYTES`; longer texts reserve for themselves. */
-import {
-  printAscii,
-  printByte,
-  printDouble,
-  printFloat32,
-  printInt32,
-  printInt64,
-  printNatural,
-  printUint64,
-} from "./print-number.ts";
+import { printDouble, printFloat32 } from "./print-float.ts";
+import { printAscii, printByte, printInt32, printInt64, printNatural, printUint64 } from "./print-number.ts";
 import { type EnumNames, Kind, type Shape } from "./print-plan.ts";
 import { giveUp, halves, readEnd, readInt32, readVarint, reserve, tape } from "./print-tape.ts";
 import { printBytes, printString } from "./print-text.ts";
@@ -47,12 +39,8 @@ export function printScalar(shape: Shape, limit: number): boolean {
       readVarint();
       printBool(isSet());
       return isSet();
-    case Kind.DOUBLE: {
-      const value = tape.wireView.getFloat64(tape.at, true);
-      tape.at += 8;
-      printDouble(value);
-      return !Object.is(value, 0);
-    }
+    case Kind.DOUBLE:
+      return printDouble();
     case Kind.ENUM: {
       const value = readInt32();
       printEnum(shape.names as EnumNames, value);
@@ -73,12 +61,8 @@ export function printScalar(shape: Shape, limit: number): boolean {
       printBytes(end);
       return set;
     }
-    case Kind.FLOAT: {
-      const value = tape.wireView.getFloat32(tape.at, true);
-      tape.at += 4;
-      printFloat32(value);
-      return !Object.is(value, 0);
-    }
+    case Kind.FLOAT:
+      return printFloat32();
     default:
       return printRareScalar(shape);
   }
