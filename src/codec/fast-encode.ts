@@ -5,7 +5,7 @@
 import type { Message } from "../schema/model.ts";
 import { specialOf } from "../schema/special.ts";
 import type { EncodeRequest } from "./codec.ts";
-import { finish, IRREGULAR, io, openInput, skipSpace } from "./fast-io.ts";
+import { dropLarge, finish, IRREGULAR, io, openInput, skipSpace } from "./fast-io.ts";
 import { writeBody, writeBound, writeObject } from "./fast-message.ts";
 import { type MessagePlan, planOf } from "./fast-plan.ts";
 import { forgetSeen, openFields } from "./fast-seen.ts";
@@ -36,6 +36,8 @@ export function compileFastEncoder(message: Message, maxDepth: number): FastEnco
         return close(writeObject(plan, skipSpace(0), 1));
       } catch (error) {
         return giveUp(error);
+      } finally {
+        dropLarge();
       }
     },
     encodeRequest(request) {
@@ -47,6 +49,8 @@ export function compileFastEncoder(message: Message, maxDepth: number): FastEnco
         return close(writeRequest(plan, request, hasJson ? body : undefined));
       } catch (error) {
         return giveUp(error);
+      } finally {
+        dropLarge();
       }
     },
   };

@@ -98,8 +98,8 @@ export function readDouble(start: number): number {
 
 /**
  * (high + low) / divisor, correctly rounded: quotient and remainder in twice the precision (Dekker), and then Ziv's
- * test, whether the error left over could change the rounding. It makes doubles of 17 digits 3 to 4 times faster than
- * by a string.
+ * test, whether the error left over could change the rounding. It halves the time of a message of doubles of 17 digits
+ * (bench codec), against the engine and a string.
  *
  * @returns false when it could; else the result stands in `double`, because a number returned is often boxed.
  */
