@@ -33,6 +33,18 @@ function findSpecial(word: number): number {
 /** By number of bytes: those of a word that count. */
 const counting = Int32Array.of(0, 0xff, 0xffff, 0xff_ffff);
 
+/**
+ * Of the character at the start of a word, if it has two bytes or three: all bits of one are looked at together (Unicode
+ * §3.9, table 3-7). 0 for others.
+ */
+function sequenceLength(word: number): number {
+  if ((word & 0xc0e0) === 0x80c0) return (word & 0x1e) === 0 ? 0 : 2;
+  if ((word & 0xc0c0f0) !== 0x8080e0) return 0;
+  // E0 and a second byte below A0 is too long a form; ED and one from A0 on is half of a surrogate pair.
+  const narrow = word & 0x200f;
+  return narrow === 0 || narrow === 0x200d ? 0 : 3;
+}
+
 /** The bytes from here to `end` as a JSON string. Gives up on what is not UTF-8. */
 export function printString(end: number): void {
   const { wire, wireView } = tape;
@@ -67,9 +79,12 @@ export function printString(end: number): void {
     }
     if (byte >= 0x80) {
       do {
-        const next = sequenceEnd(wire, p, end);
-        if (next === undefined) giveUp();
-        while (p < next) json[o++] = wire[p++] as number;
+        const word = wireView.getInt32(p, true);
+        const length = sequenceLength(word) || (sequenceEnd(wire, p, end) ?? giveUp()) - p;
+        if (p + length > end) giveUp();
+        jsonView.setInt32(o, word, true);
+        o += length;
+        p += length;
         byte = wire[p] as number;
       } while (byte >= 0x80 && p < end);
       continue;
