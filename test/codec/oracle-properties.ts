@@ -1,6 +1,7 @@
 /** What is asked of the codec for any message of any schema: by the test in short, by `npm run fuzz` at length. */
-import type { DescMessage } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc, { type Arbitrary } from "fast-check";
+import type { Message } from "../../src/schema/model.ts";
 import { jsonDamage, wireDamage } from "./damage.ts";
 import { jsonOf } from "./json-arbitrary.ts";
 import type { Oracle, Subject, Verdict } from "./oracle.ts";
@@ -22,6 +23,32 @@ const JSON_ANYS: readonly unknown[] = [
 
 const print = fc.record({ emitDefaults: fc.boolean(), useProtoFieldName: fc.boolean(), enumAsInteger: fc.boolean() });
 const unknownFields = fc.constantFrom("error" as const, "ignore" as const);
+
+/** JSON text, with and without space, characters as they are or escaped. */
+function spelt(json: Arbitrary<unknown>): Arbitrary<string> {
+  return fc.tuple(json, fc.constantFrom(0, 0, 1), fc.boolean()).map(([json, indent, escapes]) => {
+    const text = JSON.stringify(json, undefined, indent);
+    if (!escapes) return text;
+    return text.replace(/[^\n -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  });
+}
+
+/** As if they were no members, but independent of one another. */
+function membersOf(message: Message): Message {
+  const members = message.oneofs.flatMap(({ fields }) => fields);
+  return { name: message.name, fields: members.map(({ oneof, ...field }) => field), oneofs: [] };
+}
+
+/** As backends write it: fields in order, each message in one record. */
+function tidied(desc: DescMessage, wire: Uint8Array): Uint8Array {
+  const message = fromBinary(desc, wire);
+  try {
+    return toBinary(desc, message);
+  } catch {
+    // A required field is missing.
+    return wire;
+  }
+}
 
 /** Asks about so many random inputs. @returns what is wrong, shrunk; undefined when nothing is. */
 export type Question = (seed: number, numRuns: number) => string | undefined;
@@ -53,8 +80,11 @@ export function questions(
       })),
     ),
   );
-  const jsonText = (subject: Subject) => jsonOf(subject.message, 3, jsonAny).map((json) => JSON.stringify(json));
-  const wireOf = (subject: Subject) => messageWire(subject.desc, 3, anyTypes);
+  const jsonText = ({ message }: Subject) => spelt(jsonOf(message, 3, jsonAny));
+  /** Members of oneofs, several of one too. */
+  const clashText = ({ message }: Subject) => spelt(jsonOf(membersOf(message), 2, jsonAny));
+  const wireOf = ({ desc }: Subject) =>
+    fc.tuple(messageWire(desc, 3, anyTypes), fc.boolean()).map(([wire, tidy]) => (tidy ? tidied(desc, wire) : wire));
 
   function note(verdict: Verdict): Verdict {
     tally.set(verdict, (tally.get(verdict) ?? 0) + 1);
@@ -72,9 +102,9 @@ export function questions(
     ),
     "encode what is damaged": question(
       subject.chain((subject) => {
-        const json = jsonText(subject);
-        const damaged = fc.tuple(json, jsonDamage(json)).map(([json, damage]) => damage(json));
-        return fc.tuple(fc.constant(subject), damaged, unknownFields);
+        const [json, clash] = [jsonText(subject), clashText(subject)];
+        const damaged = fc.tuple(json, jsonDamage(fc.oneof(json, clash))).map(([json, damage]) => damage(json));
+        return fc.tuple(fc.constant(subject), fc.oneof({ arbitrary: damaged, weight: 9 }, clash), unknownFields);
       }),
       ([subject, json, unknownFields]) => !note(subject.encode(json, unknownFields)).startsWith("only"),
     ),
