@@ -3,12 +3,10 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { HttpFilter, Policy } from "./call.ts";
 import { type Backend, describeMismatch, type GatewayOptions, PLAIN_OPTIONS, PRESETS } from "./options.ts";
 import type { Fault } from "./schema/model.ts";
-import type { SchemaSource } from "./schema/read.ts";
 import type { ServiceConfig } from "./schema/service-config.ts";
 
-/** GatewayOptions, complete. */
+/** GatewayOptions, complete; the schema is read apart from them. */
 export interface Config {
-  readonly schema: SchemaSource;
   readonly backends: ReadonlyMap<string, Required<Backend>>;
   readonly serviceConfig: ServiceConfig | undefined;
   readonly serviceConfigMode: "replace" | "add";
@@ -49,7 +47,6 @@ export function readConfig(given: GatewayOptions): Config {
   const options = resolvePreset(given);
   const readMaxBytes = options.readMaxBytes ?? DEFAULT_READ_MAX_BYTES;
   return {
-    schema: options.schema,
     backends: readBackends(options.backends),
     serviceConfig: options.serviceConfig,
     serviceConfigMode: options.serviceConfigMode ?? "replace",
@@ -115,7 +112,9 @@ export function formatFault(fault: Fault): string {
 function checkOptions(options: GatewayOptions): void {
   // Types are only a promise: whoever has none gets a sentence instead of a TypeError, now instead of at each call.
   if (typeof options?.schema !== "object" || options.schema === null) {
-    throw misconfigured("schema: the bytes of a google.protobuf.FileDescriptorSet are needed, or generated files");
+    throw misconfigured(
+      "schema: the bytes that `isthmus compile` writes are needed, or those of a google.protobuf.FileDescriptorSet",
+    );
   }
   for (const [name, value] of Object.entries(options)) {
     if (OTHER_OPTIONS.includes(name) || value === undefined) continue;

@@ -1,7 +1,7 @@
 /** The Worker: one gateway per isolate, made on its first request. */
 import { Router } from "itty-router";
-import schema from "../gen/api.binpb";
-import { createGateway, type Gateway } from "./gateway.ts";
+import schema from "../gen/schema.bin";
+import { createGateway, type Gateway } from "./image-gateway.ts";
 import { readVariables } from "./variables.ts";
 
 /** Paths of the Worker itself, beside the API. */

@@ -5,8 +5,8 @@ import type { ServiceConfig } from "./schema/service-config.ts";
 
 export interface GatewayOptions {
   /**
-   * Bytes of a google.protobuf.FileDescriptorSet with its imports (`buf build -o set.binpb`), or files that
-   * @bufbuild/protobuf has generated (`file_pkg_service`).
+   * Bytes that `isthmus compile` has written; bytes of a google.protobuf.FileDescriptorSet with its imports
+   * (`buf build -o set.binpb`); or files that @bufbuild/protobuf has generated (`file_pkg_service`).
    */
   readonly schema: SchemaSource;
   /** Where the services are: full name, `pkg.*` or `*` → backend. The most specific entry counts. */
@@ -72,6 +72,12 @@ export interface GatewayOptions {
   readonly policies?: readonly Policy[];
   /** The outer onion, outermost first. Default none. */
   readonly filters?: readonly HttpFilter[];
+}
+
+/** The options of a gateway that knows schema images only. */
+export interface ImageGatewayOptions extends GatewayOptions {
+  /** Bytes that `isthmus compile` has written. */
+  readonly schema: Uint8Array | ArrayBuffer;
 }
 
 export interface Backend {

@@ -10,7 +10,6 @@ import type { Router } from "./route/route.ts";
 import { createRouter } from "./route/router.ts";
 import { compileRules } from "./route/rule.ts";
 import type { Message, Method, Schema, Service } from "./schema/model.ts";
-import { readSchema } from "./schema/read.ts";
 import { applyServiceConfig } from "./schema/service-config.ts";
 import { createConnectUpstream } from "./upstream/connect.ts";
 
@@ -33,10 +32,13 @@ export interface MethodPlan {
   readonly passthrough: boolean;
 }
 
-/** @throws ConnectError invalid_argument; see createGateway. */
-export function compilePlan(options: GatewayOptions): Plan {
+/**
+ * @param read called once, when the options are known to be right.
+ * @throws ConnectError invalid_argument; see createGateway.
+ */
+export function compilePlan(options: GatewayOptions, read: () => Schema): Plan {
   const config = readConfig(options);
-  const { schema, faults: configFaults } = readConfiguredSchema(config);
+  const { schema, faults: configFaults } = configure(read(), config);
   warnOfNames(schema, config);
   const services = reachableServices(schema, config);
   const names = new Set(services.map((service) => service.name));
@@ -79,8 +81,7 @@ export function compilePlan(options: GatewayOptions): Plan {
   };
 }
 
-function readConfiguredSchema({ schema: set, serviceConfig, serviceConfigMode: mode }: Config) {
-  const schema = readSchema(set);
+function configure(schema: Schema, { serviceConfig, serviceConfigMode: mode }: Config) {
   if (serviceConfig === undefined) return { schema, faults: [] };
   return applyServiceConfig(schema, serviceConfig, { mode });
 }

@@ -13,7 +13,7 @@ const CONNECT = "@connectrpc/connect";
 const PROTOBUF = "@bufbuild/protobuf";
 const BELOW_CLIENTS = ["schema", "codec", "route", "call", "protocol"];
 const BELOW_GATEWAY = [...BELOW_CLIENTS, "client", "upstream", "policy", "filter"];
-const TOP = ["options", "config", "variables", "observe", "plan", "gateway", "codec-api"];
+const TOP = ["options", "config", "variables", "observe", "plan", "serve", "gateway", "image-gateway", "codec-api"];
 
 /** A file of src belongs to the room that its folder names, or its own name. */
 const ROOMS: Readonly<Record<string, Room>> = {
@@ -31,7 +31,9 @@ const ROOMS: Readonly<Record<string, Room>> = {
   variables: { rooms: [...BELOW_GATEWAY, "options", "config"], packages: [CONNECT] },
   observe: { rooms: [...BELOW_GATEWAY, "config"], packages: [CONNECT] },
   plan: { rooms: [...BELOW_GATEWAY, "options", "config", "observe"], packages: [CONNECT] },
-  gateway: { rooms: [...BELOW_GATEWAY, "options", "config", "variables", "observe", "plan"], packages: [CONNECT] },
+  serve: { rooms: [...BELOW_GATEWAY, "options", "config", "observe", "plan"], packages: [CONNECT] },
+  gateway: { rooms: [...BELOW_GATEWAY, "options", "variables", "plan", "serve"], packages: [CONNECT] },
+  "image-gateway": { rooms: [...BELOW_GATEWAY, "options", "variables", "plan", "serve"], packages: [CONNECT] },
   "codec-api": { rooms: BELOW_GATEWAY, packages: [CONNECT, PROTOBUF] },
   openapi: { rooms: ["schema", "route"], packages: [CONNECT] },
   index: { rooms: [...TOP, "openapi"], packages: ["itty-router"] },
@@ -46,7 +48,7 @@ const CONNECT_NAMES = ["ConnectError", "Code"];
 const NODE_ROOMS = ["node", "cli"];
 
 /** What users of the package import: these may hand on the types that their own signatures name. */
-const ENTRIES = ["index", "gateway", "codec-api"];
+const ENTRIES = ["index", "gateway", "image-gateway", "codec-api"];
 
 const HEADER = String.raw`\b(?:[\w.]+\.)?\w*(?:header|trailer|metadata)s?`;
 const TRAPS: readonly { what: string; pattern: RegExp; applies(path: string): boolean }[] = [
@@ -182,6 +184,24 @@ const sources = new Map(
 test("src keeps to the architecture", () => {
   expect(sources.size).toBeGreaterThan(10);
   expect(problems(sources)).toEqual([]);
+});
+
+test("the Worker needs nothing of protobuf-es, so its bundle has none but what ConnectError brings", () => {
+  const packages = new Set<string>();
+  const seen = new Set<string>();
+  const visit = (path: string): void => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const { from, names } of importsOf(sources.get(path) ?? "")) {
+      if (/^\s*type\b/.test(names)) continue;
+      const file = from.startsWith(".") ? target(path, from) : undefined;
+      if (file !== undefined) visit(file);
+      else if (!from.startsWith(".")) packages.add(from);
+    }
+  };
+  visit("index.ts");
+  expect(seen).toContain("schema/image-read.ts");
+  expect([...packages].sort()).toEqual(["@connectrpc/connect", "itty-router"]);
 });
 
 test("imports are found in all their forms", () => {

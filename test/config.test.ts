@@ -12,7 +12,7 @@ function read(options: Readonly<Record<string, unknown>>) {
 }
 
 test("the defaults", () => {
-  const { warn, backends, schema, ...rest } = readConfig(REQUIRED);
+  const { warn, backends, ...rest } = readConfig(REQUIRED);
   expect(rest).toEqual({
     serviceConfig: undefined,
     serviceConfigMode: "replace",

@@ -1,18 +1,23 @@
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { afterEach, expect, test, vi } from "vitest";
+import { writeImage } from "../src/schema/image-write.ts";
+import { readSchema } from "../src/schema/read.ts";
 import { librarySet, serveLibrary } from "./library-backend.ts";
 
 interface Worker {
   fetch(request: Request, env: Readonly<Record<string, unknown>>): Promise<Response>;
 }
 
-/** In the place of gen/api.binpb, which belongs to whoever deploys. */
+/** In the place of gen/schema.bin, which belongs to whoever deploys. */
 const generated: Plugin = {
   name: "generated",
   setup({ onLoad, onResolve }) {
-    onResolve({ filter: /gen\/api\.binpb$/ }, () => ({ path: "api.binpb", namespace: "generated" }));
-    onLoad({ filter: /.*/, namespace: "generated" }, () => ({ contents: librarySet, loader: "binary" }));
+    onResolve({ filter: /gen\/schema\.bin$/ }, () => ({ path: "schema.bin", namespace: "generated" }));
+    onLoad({ filter: /.*/, namespace: "generated" }, () => ({
+      contents: writeImage(readSchema(librarySet)),
+      loader: "binary",
+    }));
   },
 };
 const { outputFiles } = await build({

@@ -13,10 +13,11 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Installing takes as long as the registry does. */
 const INSTALL_MS = 180_000;
 
-/** Uses both entries for something that only works when they do. */
+/** Uses every entry for something that only works when they do. */
 const USER = `import { create, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema, DurationSchema } from "@bufbuild/protobuf/wkt";
 import { createGateway, type Gateway } from "isthmus";
+import { createGateway as createImageGateway } from "isthmus/image";
 import { createCodec } from "isthmus/codec";
 
 const codec = createCodec(DurationSchema);
@@ -40,6 +41,12 @@ const response = await gateway.fetch(new Request("http://gateway/echo.Echo/Say",
   method: "POST", body: '{"text":"hi"}', headers: { "content-type": "application/json" },
 }));
 console.log(response.status, await response.text());
+
+try {
+  createImageGateway({ schema, backends: { "*": { url: "http://backend.example" } } });
+} catch (error) {
+  console.log(String(error));
+}
 `;
 
 describe("the package", () => {
@@ -61,6 +68,8 @@ describe("the package", () => {
     for (const path of [
       "dist/gateway.js",
       "dist/gateway.d.ts",
+      "dist/image-gateway.js",
+      "dist/image-gateway.d.ts",
       "dist/codec-api.js",
       "dist/worker.js",
       "README.md",
@@ -73,11 +82,13 @@ describe("the package", () => {
     expect(files.filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts"))).toEqual([]);
   });
 
-  it("has both entries, for plain Node", async () => {
+  it("has every entry, for plain Node", async () => {
     await writeFile(join(folder, "user.mts"), USER);
     await compile(folder, "bundler", "esnext");
     const { stdout } = await run(process.execPath, ["user.mjs"], { cwd: folder });
-    expect(stdout).toBe('"1.500s"\n200 {"text":"hi"}\n');
+    const [codec, answer, refusal] = stdout.split("\n");
+    expect([codec, answer]).toEqual(['"1.500s"', '200 {"text":"hi"}']);
+    expect(refusal).toMatch(/no schema image: .*isthmus compile/);
   });
 
   it("has types for node16 resolution", async () => {

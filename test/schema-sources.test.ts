@@ -7,6 +7,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadSchema } from "../src/cli/schema.ts";
 import { createGateway } from "../src/gateway.ts";
+import { writeImage } from "../src/schema/image-write.ts";
 import { readSchema, type SchemaSource } from "../src/schema/read.ts";
 import { compileSet } from "./proto.ts";
 
@@ -55,6 +56,8 @@ const SOURCES: Readonly<Record<string, SchemaSource>> = {
   "a folder of protos": await loadSchema(folder),
   "a DescFile": file,
   "several DescFiles": [file],
+  "an image": writeImage(readSchema(set)),
+  "the buffer of an image": writeImage(readSchema(file)).buffer,
 };
 
 /** Every request's answer, whole; the backend answers with the message it got. */

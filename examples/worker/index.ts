@@ -1,6 +1,6 @@
-/** The smallest Worker: a gateway is its handler. In a project of yours, import from "isthmus" (`npx isthmus init`). */
-import schema from "../../gen/api.binpb";
-import { createGateway } from "../../src/gateway.ts";
+/** The smallest Worker: a gateway is its handler. In a project of yours, import from "isthmus/image" (`npx isthmus init`). */
+import schema from "../../gen/schema.bin";
+import { createGateway } from "../../src/image-gateway.ts";
 
 export default createGateway({
   schema,

@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { PortTakenError } from "../node/port.ts";
 import { createFlag, PLAIN_OPTION_NAMES } from "./gateway-flags.ts";
 
-const SCHEMA = "a FileDescriptorSet (buf build -o set.binpb), or a folder of .proto files";
+const SCHEMA = "a folder of .proto files, a FileDescriptorSet (buf build -o set.binpb), or what `compile` wrote";
 const SERVICE_CONFIG =
   "http rules by selector: a google.api.Service in YAML or JSON (env: ISTHMUS_SERVICE_CONFIG, JSON itself)";
 
@@ -30,9 +30,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     .action(async (options) => (await import("./check.ts")).check(options));
   program
     .command("compile")
-    .description("write the descriptor set that a Worker bundles")
+    .description("write the schema image that a Worker bundles")
     .requiredOption("--schema <path>", SCHEMA)
-    .requiredOption("--out <file>", "where to, gen/api.binpb for the Worker of this package")
+    .requiredOption("--out <file>", "where to, gen/schema.bin for the Worker of this package")
+    .option("--service-config <file>", "http rules by selector, for the image: a google.api.Service in YAML or JSON")
+    .addOption(createFlag("serviceConfigMode"))
     .addOption(
       new Option("--on-fault <throw|skip>", "faults in http rules: write nothing, or warn")
         .choices(["throw", "skip"])

@@ -24,7 +24,7 @@ export function projectFiles(settings: ProjectSettings): Readonly<Record<string,
     ".gitignore": "node_modules/\ngen/\n.wrangler/\n.dev.vars\n",
     "proto/greeting/v1/greeting.proto": PROTO,
     "src/index.ts": WORKER,
-    "src/binpb.d.ts": DESCRIPTORS,
+    "src/bin.d.ts": IMAGE,
   };
 }
 
@@ -81,15 +81,10 @@ compatibility_flags = ["enable_request_signal"]
 send_metrics = false
 minify = true
 
-# proto/ is compiled to gen/api.binpb, and again whenever a file in it changes under \`wrangler dev\`.
+# proto/ is compiled to gen/schema.bin, and again whenever a file in it changes under \`wrangler dev\`.
 [build]
-command = "npx isthmus compile --schema proto --out gen/api.binpb"
+command = "npx isthmus compile --schema proto --out gen/schema.bin"
 watch_dir = ["proto", "src"]
-
-[[rules]]
-type = "Data"
-globs = ["**/*.binpb"]
-fallthrough = true
 
 # Your backend, and any option of the gateway: emitDefaults is ISTHMUS_EMIT_DEFAULTS.
 [vars]
@@ -154,8 +149,8 @@ message CreateGreetingRequest {
 }
 `;
 
-const WORKER = `import { createGateway, type Gateway, readVariables } from "isthmus";
-import schema from "../gen/api.binpb";
+const WORKER = `import { createGateway, type Gateway, readVariables } from "isthmus/image";
+import schema from "../gen/schema.bin";
 
 /** One per isolate, made by its first request. */
 let gateway: Gateway | undefined;
@@ -170,9 +165,9 @@ export default {
 };
 `;
 
-const DESCRIPTORS = `/** Descriptor sets are bundled as Data modules (wrangler.toml). */
-declare module "*.binpb" {
-  const set: ArrayBuffer;
-  export default set;
+const IMAGE = `/** What \`isthmus compile\` writes; wrangler bundles files of this name as they are. */
+declare module "*.bin" {
+  const bytes: ArrayBuffer;
+  export default bytes;
 }
 `;

@@ -29,8 +29,8 @@ export interface Rules {
 }
 
 /**
- * @param path a FileDescriptorSet, or a folder of .proto files.
- * @returns bytes of a FileDescriptorSet, unchecked.
+ * @param path a FileDescriptorSet, a schema image, or a folder of .proto files.
+ * @returns bytes of a FileDescriptorSet or a schema image, unchecked.
  * @throws Error or ProtoError whose message is for people.
  */
 export async function loadSchema(path: string): Promise<Uint8Array> {
@@ -81,10 +81,15 @@ export async function loadRules({ schema: path, ...rest }: SchemaArguments): Pro
 }
 
 async function configure(schema: Schema, { serviceConfig: path, serviceConfigMode }: Omit<SchemaArguments, "schema">) {
-  const config = path === undefined ? readServiceConfig(process.env) : await loadServiceConfig(path);
+  if (path !== undefined) return applyServiceConfigFile(schema, path, serviceConfigMode);
+  const config = readServiceConfig(process.env);
   if (!config) return { schema, faults: [] };
-  const name = path === undefined ? SERVICE_CONFIG : basename(path);
-  return applyServiceConfig(schema, config, { mode: serviceConfigMode, name });
+  return applyServiceConfig(schema, config, { mode: serviceConfigMode, name: SERVICE_CONFIG });
+}
+
+/** @param path a google.api.Service in YAML or JSON. */
+export async function applyServiceConfigFile(schema: Schema, path: string, mode: "replace" | "add" | undefined) {
+  return applyServiceConfig(schema, await loadServiceConfig(path), { mode, name: basename(path) });
 }
 
 function chosenServices(schema: Schema, services: readonly string[] | undefined): ReadonlySet<string> {

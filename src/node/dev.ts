@@ -1,19 +1,21 @@
 /** The dev server: the Worker in workerd, in front of any backend, serving any schema. */
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
-import { createGateway } from "../gateway.ts";
+import { createGateway } from "../image-gateway.ts";
+import { writeImage } from "../schema/image-write.ts";
+import { readSchema } from "../schema/read.ts";
 import { readVariables } from "../variables.ts";
 import { explainPort } from "./port.ts";
-import { DESCRIPTORS, loadWorker } from "./worker.ts";
+import { loadWorker, SCHEMA_IMAGE } from "./worker.ts";
 
 /** Also in wrangler.toml. */
 export const COMPATIBILITY_DATE = "2026-10-01";
 export const COMPATIBILITY_FLAGS = ["enable_request_signal"];
 
-/** Where the Worker stands among its modules; DESCRIPTORS is seen from here. */
+/** Where the Worker stands among its modules; SCHEMA_IMAGE is seen from here. */
 const ENTRY = "/src/index.js";
 
 export interface DevOptions {
-  /** Bytes of a google.protobuf.FileDescriptorSet. */
+  /** Bytes of a google.protobuf.FileDescriptorSet, or what `isthmus compile` makes of it. */
   readonly schema: Uint8Array;
   /** Variables of the Worker, `ISTHMUS_UPSTREAM` among them. Faults in rules are skipped unless they say otherwise. */
   readonly variables: Readonly<Record<string, string>>;
@@ -39,14 +41,15 @@ export interface DevServer {
 export async function startDevServer({ schema, host, port, warn, log, ...rest }: DevOptions): Promise<DevServer> {
   const variables = { ISTHMUS_ON_FAULT: "skip", ...rest.variables };
   // The Worker's own gateway is made by the first request: what it would refuse or warn of is told here and now.
-  createGateway({ ...readVariables(variables), schema, warn });
+  const image = writeImage(readSchema(schema));
+  createGateway({ ...readVariables(variables), schema: image, warn });
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       name: "isthmus",
       modulesRoot: "/",
       modules: [
         { type: "ESModule", path: ENTRY, contents: await loadWorker() },
-        { type: "Data", path: new URL(DESCRIPTORS, `file://${ENTRY}`).pathname, contents: schema },
+        { type: "Data", path: new URL(SCHEMA_IMAGE, `file://${ENTRY}`).pathname, contents: image },
       ],
       bindings: variables,
       compatibilityDate: COMPATIBILITY_DATE,

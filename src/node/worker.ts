@@ -1,9 +1,9 @@
-/** The Worker (src/index.ts) as one module of JavaScript, descriptors apart. */
+/** The Worker (src/index.ts) as one module of JavaScript, its schema apart. */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-/** What the Worker calls its descriptor set: seen from src/index.ts, and from dist/worker.js alike. */
-export const DESCRIPTORS = "../gen/api.binpb";
+/** What the Worker calls its schema image: seen from src/index.ts, and from dist/worker.js alike. */
+export const SCHEMA_IMAGE = "../gen/schema.bin";
 
 /** @returns the source text: bundled afresh in a checkout, as it was built in the package. */
 export async function loadWorker(): Promise<string> {
@@ -21,7 +21,7 @@ export async function bundleWorker(): Promise<string> {
     format: "esm",
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
-    external: ["*.binpb"],
+    external: ["*.bin"],
     logLevel: "silent",
     write: false,
   });

@@ -6,8 +6,12 @@ import { type Enum, type Field, type Message, type Oneof, Type } from "./model.t
 
 /** The built-in message with this full name, or undefined. */
 export function builtinMessage(fullName: string): Message | undefined {
-  return MESSAGES.get(fullName);
+  messages ??= buildMessages();
+  return messages.get(fullName);
 }
+
+/** Built when first asked for: most isolates never do. */
+let messages: ReadonlyMap<string, Message> | undefined;
 
 const SCALARS: ReadonlyMap<string, Type> = new Map<string, Type>([
   ["double", Type.DOUBLE],
@@ -86,8 +90,6 @@ const DEFINITIONS: Readonly<Record<string, readonly string[]>> = {
   "google.rpc.Help.Link": ["string description", "string url"],
   "google.rpc.LocalizedMessage": ["string locale", "string message"],
 };
-
-const MESSAGES: ReadonlyMap<string, Message> = buildMessages();
 
 function buildMessages(): ReadonlyMap<string, Message> {
   const building = new Map<string, { name: string; fields: Field[]; oneofs: Oneof[] }>();

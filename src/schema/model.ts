@@ -1,7 +1,7 @@
 /**
  * The model that the rest of the house knows: services, methods, http rules, messages, fields and enums.
  *
- * It is read once from a descriptor set (`read.ts`) and never changes. Everything compiled from it is cached by the
+ * It is read once, from a descriptor set (`read.ts`) or from an image of itself (`image-read.ts`), and never changes. Everything compiled from it is cached by the
  * identity of these objects, so a new schema version shares nothing with the old one.
  */
 
@@ -39,6 +39,8 @@ export interface Schema extends Registry {
   readonly services: readonly Service[];
   /** Full names of the services that are reachable unless told otherwise: those of the files named, never of imports. */
   readonly named: ReadonlySet<string>;
+  /** Every message of the source, nested ones too; built-in ones only where the source holds them. */
+  messages(): Iterable<Message>;
 }
 
 export interface Service {

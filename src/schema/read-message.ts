@@ -1,6 +1,7 @@
 /** Reads messages, fields and enums of the model from descriptors, each once and only when asked for. */
 import type { DescEnum, DescExtension, DescField, DescMessage, Registry, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { createLazyMessage, type MessageContent } from "./lazy-message.ts";
 import { type Enum, type Field, type Message, type Oneof, Type } from "./model.ts";
 
 export interface MessageReader {
@@ -18,23 +19,12 @@ export function createMessageReader(registry?: Registry): MessageReader {
   function read(desc: DescMessage): Message {
     const known = messages.get(desc);
     if (known) return known;
-    let content: Pick<Message, "fields" | "oneofs"> | undefined;
-    const message: Message = {
-      name: desc.typeName,
-      get fields() {
-        content ??= readContent(desc);
-        return content.fields;
-      },
-      get oneofs() {
-        content ??= readContent(desc);
-        return content.oneofs;
-      },
-    };
+    const message = createLazyMessage(desc.typeName, () => readContent(desc));
     messages.set(desc, message);
     return message;
   }
 
-  function readContent(desc: DescMessage): Pick<Message, "fields" | "oneofs"> {
+  function readContent(desc: DescMessage): MessageContent {
     const oneofs = new Map(desc.oneofs.map((oneof) => [oneof, { name: oneof.name, fields: [] as Field[] }]));
     const fields = desc.fields.map((field) => {
       const oneof = field.oneof && oneofs.get(field.oneof);

@@ -1,4 +1,4 @@
-/** Reads the model from descriptors: a google.protobuf.FileDescriptorSet, or generated files. */
+/** Reads the model from wherever it may come: a schema image, a google.protobuf.FileDescriptorSet, or generated files. */
 import {
   createFileRegistry,
   createRegistry,
@@ -16,22 +16,24 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { builtinMessage } from "./builtin.ts";
+import { isImage, readImage } from "./image-read.ts";
 import type { Message, Method, Schema, Service } from "./model.ts";
 import { createMessageReader } from "./read-message.ts";
 import { createRuleReader, type RuleReader } from "./read-rule.ts";
 
 /**
- * Where a schema comes from: bytes of a FileDescriptorSet or a buf image, with every import; or files as
- * @bufbuild/protobuf generates them, whose imports are known to them.
+ * Where a schema comes from: bytes that `isthmus compile` has written; bytes of a FileDescriptorSet or a buf image, with
+ * every import; or files as @bufbuild/protobuf generates them, whose imports are known to them.
  */
 export type SchemaSource = Uint8Array | ArrayBuffer | DescFile | readonly DescFile[];
 
-/** @throws ConnectError invalid_argument when bytes are no complete set. */
+/** @throws ConnectError invalid_argument when bytes are neither a whole image nor a complete set. */
 export function readSchema(source: SchemaSource): Schema {
+  const bytes = source instanceof ArrayBuffer ? new Uint8Array(source) : source;
+  if (bytes instanceof Uint8Array && isImage(bytes)) return readImage(bytes);
   try {
-    if (source instanceof Uint8Array) return readSet(source);
-    if (source instanceof ArrayBuffer) return readSet(new Uint8Array(source));
-    return readFiles("kind" in source ? [source] : source);
+    if (bytes instanceof Uint8Array) return readSet(bytes);
+    return readFiles("kind" in bytes ? [bytes] : bytes);
   } catch (error) {
     throw invalid(error instanceof Error ? error.message : String(error));
   }
@@ -67,6 +69,7 @@ function buildSchema(files: readonly DescFile[], registry: DescRegistry, imports
       const desc = registry.getMessage(fullName);
       return desc ? messages.read(desc) : builtinMessage(fullName);
     },
+    messages: () => [...registry].filter((desc) => desc.kind === "message").map((desc) => messages.read(desc)),
   };
 }
 

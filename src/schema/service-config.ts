@@ -68,7 +68,7 @@ export function applyServiceConfig(
       reader.fault(rule, "never counts, because later rules fit the same methods", "leave it out", "warning");
     }
   }
-  return { schema: { services, named: schema.named, message: schema.message }, faults: reader.faults };
+  return { schema: { ...schema, services }, faults: reader.faults };
 }
 
 /** One rule of the config, and what it gives to each method that it fits. */

@@ -1,8 +1,8 @@
 /** The Worker under test: a gateway whose options and schema are bindings. */
-import { createGateway, type Gateway, type GatewayOptions } from "../../src/gateway.ts";
+import { createGateway, type Gateway, type ImageGatewayOptions } from "../../src/image-gateway.ts";
 
 interface Env {
-  readonly OPTIONS: Omit<GatewayOptions, "schema">;
+  readonly OPTIONS: Omit<ImageGatewayOptions, "schema">;
   readonly SCHEMA: ArrayBuffer;
 }
 
@@ -11,7 +11,7 @@ let gateway: Gateway | undefined;
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     try {
-      gateway ??= createGateway({ ...env.OPTIONS, schema: new Uint8Array(env.SCHEMA) });
+      gateway ??= createGateway({ ...env.OPTIONS, schema: env.SCHEMA });
     } catch (error) {
       return new Response(String(error), { status: 500, headers: { "x-cases-refused": "1" } });
     }

@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { build } from "esbuild";
+import { writeImage } from "../../src/schema/image-write.ts";
+import { readSchema } from "../../src/schema/read.ts";
 import type { JsonObject } from "./case.ts";
 
 const COMPATIBILITY_DATE = "2026-10-01";
@@ -23,7 +25,7 @@ export interface Workerd {
 
 /**
  * @param entry the Worker's source; it is bundled. Its bindings are OPTIONS and SCHEMA.
- * @param schema bytes of a FileDescriptorSet, the same for all gateways.
+ * @param schema bytes of a FileDescriptorSet, of which all gateways get the image.
  * @param options one gateway for each.
  * @throws Error with workerd's own words when it does not start.
  */
@@ -34,7 +36,7 @@ export async function startWorkerd(
 ): Promise<Workerd> {
   const folder = await mkdtemp(join(tmpdir(), "isthmus-cases-"));
   await bundle(entry, join(folder, "worker.js"));
-  await writeFile(join(folder, "schema.binpb"), schema);
+  await writeFile(join(folder, "schema.bin"), writeImage(readSchema(schema)));
   for (const [i, one] of options.entries()) await writeFile(join(folder, `options${i}.json`), JSON.stringify(one));
   await writeFile(join(folder, "config.capnp"), formatConfig(options.length));
 
@@ -110,7 +112,7 @@ function formatConfig(count: number): string {
       globalOutbound = "backends",
       bindings = [
         (name = "OPTIONS", json = embed "options${i}.json"),
-        (name = "SCHEMA", data = embed "schema.binpb"),
+        (name = "SCHEMA", data = embed "schema.bin"),
       ],
     )),`,
   );

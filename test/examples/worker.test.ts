@@ -20,13 +20,13 @@ it("is bundled by wrangler, and answers", { timeout: 60_000 }, async () => {
       cwd: ROOT,
       env: { ...process.env, PATH: `${join(ROOT, "node_modules/.bin")}:${process.env.PATH}`, CI: "1" },
     });
-    const set = (await readdir(folder)).find((name) => name.endsWith(".binpb")) ?? "";
+    const image = (await readdir(folder)).find((name) => name.endsWith(".bin")) ?? "";
     const miniflare = new Miniflare(
       convertV4MiniflareOptions({
         modulesRoot: "/",
         modules: [
           { type: "ESModule", path: "/index.js", contents: await readFile(join(folder, "index.js"), "utf8") },
-          { type: "Data", path: `/${set}`, contents: await readFile(join(folder, set)) },
+          { type: "Data", path: `/${image}`, contents: await readFile(join(folder, image)) },
         ],
         compatibilityDate: COMPATIBILITY_DATE,
         compatibilityFlags: COMPATIBILITY_FLAGS,

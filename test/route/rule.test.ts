@@ -30,7 +30,7 @@ function withRule(schema: Schema, path: string, rule: HttpRule): Schema {
     ...service,
     methods: service.methods.map((method) => (method.path === path ? { ...method, rules: [rule] } : method)),
   }));
-  return { message: schema.message, named: schema.named, services };
+  return { ...schema, services };
 }
 
 test("the catalogue's schema has no fault", () => {

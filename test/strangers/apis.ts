@@ -59,14 +59,16 @@ export async function loadApi(name: ApiName): Promise<Api> {
   return { name, set, registry, bindings };
 }
 
-async function buildSet(folder: string): Promise<Uint8Array> {
+/** @param folders of google-proto-files. */
+export async function buildSet(...folders: readonly string[]): Promise<Uint8Array> {
   const resolve = createRequire(import.meta.url).resolve;
   const root = dirname(resolve("google-proto-files/package.json"));
   const buf = join(dirname(resolve("@bufbuild/buf/package.json")), "bin", "buf");
   const scratch = await mkdtemp(join(tmpdir(), "isthmus-strangers-"));
   try {
     const output = join(scratch, "set.binpb");
-    await promisify(execFile)(process.execPath, [buf, "build", root, "--path", join(root, folder), "-o", output]);
+    const paths = folders.flatMap((folder) => ["--path", join(root, folder)]);
+    await promisify(execFile)(process.execPath, [buf, "build", root, ...paths, "-o", output]);
     return await readFile(output);
   } finally {
     await rm(scratch, { recursive: true, force: true });

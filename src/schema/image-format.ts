@@ -1,0 +1,67 @@
+/**
+ * The schema image: the model in bytes, so that an isolate starts without descriptors. `image-write.ts` makes it at build
+ * time, `image-read.ts` reads it. All fixed-width numbers are little-endian.
+ *
+ *     image    = magic u32(VERSION) u32(checksum of all that follows) head tables text services messages enums padding
+ *     head     = u32(strings) u32(messages) u32(enums) u32(bytes of text)
+ *     tables   = u32 × (strings + 1), where each string begins in the text, in UTF-16 units, and where the last one ends
+ *                u32 × messages, then u32 × enums: where in the image each record begins
+ *     text     = UTF-8 of all strings, each of them once
+ *     services = count service*
+ *     service  = name file named(0|1) count method*
+ *     method   = name kind idempotency input output line(0: none) count rule*
+ *     rule     = method template body responseBody nested(0|1) | hasSource(2) [source]
+ *     message  = name count oneof-name* count field* then for each oneof: count position-of-field*
+ *     field    = type | flags  name number [jsonName] [oneof] [message | enum] [key value, two fields] [default]
+ *     default  = its kind, then number f64 | 64 bits | boolean 0|1 | string | count byte*
+ *     enum     = name closed(0|1) count (name zigzag(number))*
+ *     padding  = zeros, to a multiple of four bytes
+ *
+ * What is not fixed-width is a varint of at most 32 bits. Names and texts are indexes of strings; inputs, outputs and
+ * types of fields are indexes of messages and enums.
+ */
+
+/** No descriptor set begins like this: 0 is no tag of protobuf. */
+export const MAGIC: readonly number[] = [0x00, 0x49, 0x53, 0x54];
+/** Raised with every change of the layout. */
+export const VERSION = 1;
+/** Magic, version, checksum. */
+export const HEADER_BYTES = 12;
+/** The four counts behind the header. */
+export const HEAD_BYTES = 16;
+
+/** By their place in the image. */
+export const KINDS = ["unary", "server-stream", "client-stream", "bidi"] as const;
+export const IDEMPOTENCIES = ["unknown", "no-side-effects", "idempotent"] as const;
+
+export const RuleFlag = { NESTED: 1, SOURCE: 2 } as const;
+
+/** The type of a field stands in the five bits below. */
+export const TYPE_MASK = 0x1f;
+export const FieldFlag = {
+  REPEATED: 1 << 5,
+  PACKED: 1 << 6,
+  PRESENCE: 1 << 7,
+  REQUIRED: 1 << 8,
+  UTF8: 1 << 9,
+  ONEOF: 1 << 10,
+  /** It differs from the name. */
+  JSON_NAME: 1 << 11,
+  MAP: 1 << 12,
+  DEFAULT: 1 << 13,
+} as const;
+
+export const DefaultKind = { NUMBER: 0, INT64: 1, UINT64: 2, BOOLEAN: 3, STRING: 4, BYTES: 5 } as const;
+
+/**
+ * FNV-1a over words of 32 bits. A single word that differs always changes it.
+ *
+ * @param image whole words, of which those behind the header count.
+ */
+export function checksum(image: DataView): number {
+  let hash = 0x811c9dc5;
+  for (let at = HEADER_BYTES; at < image.byteLength; at += 4) {
+    hash = Math.imul(hash ^ image.getUint32(at, true), 0x01000193);
+  }
+  return hash >>> 0;
+}

@@ -1,0 +1,158 @@
+/** The path of one request, readable from top to bottom. */
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Call, FetchFn, Reply } from "./call.ts";
+import { connectAllow, createConnectExchange, formatConnectFailure } from "./client/connect.ts";
+import type { Exchange, FormatFailure } from "./client/exchange.ts";
+import { createRestExchange } from "./client/rest.ts";
+import { formatRestFailure } from "./client/rest-error.ts";
+import { checkHost, splitTarget, type Target } from "./client/target.ts";
+import type { MethodPlan, Plan } from "./plan.ts";
+import { watchBody } from "./protocol/bytes.ts";
+import { type Deadline, parseTimeout, startDeadline, whenAborted } from "./protocol/deadline.ts";
+import { isCode, methodNotAllowed, refuse } from "./protocol/status.ts";
+import type { Match } from "./route/route.ts";
+
+export interface Gateway {
+  /**
+   * Answers one request. Never rejects: every failure is an answer in the caller's dialect. It takes what a Worker's
+   * handler is given, so that a gateway can be the default export of one; only the request is looked at.
+   */
+  fetch(request: Request, env?: unknown, ctx?: unknown): Promise<Response>;
+}
+
+export function openGateway(plan: Plan): Gateway {
+  const serve = answering((request) => serveRequest(request, plan), plan);
+  const { filters } = plan.config;
+  if (filters.length === 0) return { fetch: serve };
+  return {
+    fetch: answering(
+      filters.reduceRight((next, filter) => filter(next), serve),
+      plan,
+    ),
+  };
+}
+
+/** Makes an answer of every failure: inside of the filters, which see it, and around them, since they may fail too. */
+function answering(next: FetchFn, plan: Plan): FetchFn {
+  return async (request) => {
+    try {
+      return requireResponse(await next(request));
+    } catch (error) {
+      const fail = failureFormat(request, plan.rpc.has(splitTarget(request.url).path), plan);
+      return withoutHeadContent(request, formatFailure(error, fail));
+    }
+  };
+}
+
+/** A filter without types may return anything. By its shape, since a host in Node may have a Response of its own. */
+function requireResponse(response: Response): Response {
+  if (response?.headers) return response;
+  throw new TypeError("a filter returned no Response");
+}
+
+/** A policy's error may hold what nobody can show: then that is the fault. */
+function formatFailure(error: unknown, fail: FormatFailure): Response {
+  try {
+    return fail(asConnectError(error));
+  } catch (fault) {
+    return fail(asConnectError(fault));
+  }
+}
+
+async function serveRequest(request: Request, plan: Plan): Promise<Response> {
+  checkHost(request.headers.get("host"));
+  const target = splitTarget(request.url);
+  const rpc = plan.rpc.get(target.path);
+  return rpc ? serveRpc(request, target, rpc, plan) : serveRest(request, target, plan);
+}
+
+async function serveRpc(request: Request, { query }: Target, rpc: MethodPlan, plan: Plan): Promise<Response> {
+  const { method, codecs, passthrough } = rpc;
+  if (request.method === "OPTIONS") return answerOptions(connectAllow(method));
+  const exchange = createConnectExchange({ request, method, query }, codecs, plan.client, passthrough);
+  return serveCall(request, exchange, rpc, plan);
+}
+
+async function serveRest(request: Request, target: Target, plan: Plan): Promise<Response> {
+  const match = plan.router.match(request.method, target.path);
+  if (match === undefined) return notFound(request, target, plan);
+  if ("allow" in match) {
+    if (request.method === "OPTIONS") return answerOptions(match.allow);
+    throw methodNotAllowed(request.method, match.allow);
+  }
+  if (isHeadOfStream(request, match)) return new Response(null, { headers: { "content-type": "application/json" } });
+  const method = plan.planOf(match.route.method);
+  const exchange = createRestExchange({ request, match, query: target.query }, method.codecs, plan.client);
+  return withoutHeadContent(request, await serveCall(request, exchange, method, plan));
+}
+
+async function serveCall(request: Request, exchange: Exchange, plan: MethodPlan, { config }: Plan): Promise<Response> {
+  const deadline = startDeadline(request.signal, shorter(parseTimeout(request.headers), config.timeoutMs));
+  const aborted = whenAborted(deadline.signal);
+  try {
+    const call: Call = {
+      method: exchange.method,
+      signal: deadline.signal,
+      ...exchange.open(),
+      get timeoutMs() {
+        return deadline.remainingMs();
+      },
+    };
+    const reply = await Promise.race([plan.call(call), aborted]);
+    const response = await Promise.race([exchange.respond(underDeadline(reply, deadline)), aborted]);
+    if (reply.body.kind !== "raw" || reply.body.stream === null) deadline.stop();
+    return response;
+  } catch (error) {
+    deadline.stop();
+    throw error;
+  }
+}
+
+/** A body that passes through is under its deadline still; not so a compressed one, which watching would change. */
+function underDeadline(reply: Reply, deadline: Deadline): Reply {
+  const { header, body } = reply;
+  if (body.kind !== "raw" || body.stream === null) return reply;
+  if (deadline.remainingMs() === undefined || header.has("content-encoding")) return reply;
+  return { ...reply, body: { kind: "raw", stream: watchBody(body.stream, deadline.stop) } };
+}
+
+function shorter(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+}
+
+/** HEAD of a route that streams tells its headers, and starts no call that may never end. */
+function isHeadOfStream(request: Request, { route }: Match): boolean {
+  return request.method === "HEAD" && route.httpMethod !== "HEAD" && route.method.kind.endsWith("stream");
+}
+
+/** RFC 9110 §9.3.2: the answer of the GET without its content. */
+function withoutHeadContent(request: Request, response: Response): Response {
+  return request.method === "HEAD" ? new Response(null, response) : response;
+}
+
+/** RFC 9110 §9.3.7. */
+function answerOptions(allow: readonly string[]): Response {
+  return new Response(null, { status: 204, headers: { allow: allow.join(", ") } });
+}
+
+const RPC_PATH = /^\/(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*\/[A-Za-z_]\w*$/;
+
+/** No method and no route has this path; one that only an RPC caller would ask for is refused in its dialect. */
+function notFound(request: Request, { path }: Target, plan: Plan): Response {
+  const isRpc = RPC_PATH.test(path) || request.headers.has("connect-protocol-version");
+  const code = isRpc ? Code.Unimplemented : Code.NotFound;
+  const error = refuse(404, code, `nothing is served at ${JSON.stringify(path.slice(0, 200))}`);
+  return withoutHeadContent(request, failureFormat(request, isRpc, plan)(error));
+}
+
+function failureFormat(request: Request, isRpc: boolean, plan: Plan): FormatFailure {
+  if (isRpc) return formatConnectFailure;
+  return (error) => formatRestFailure(error, request.headers.get("accept"), plan.restError);
+}
+
+/** Whatever is no ConnectError, with a code that there is, is a fault inside: the log has it, the caller must not. */
+function asConnectError(error: unknown): ConnectError {
+  if (error instanceof ConnectError && isCode(error.code)) return error;
+  console.error(error);
+  return new ConnectError("internal error", Code.Internal);
+}
