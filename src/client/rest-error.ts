@@ -1,5 +1,6 @@
 /** Errors as REST callers see them: google.rpc.Status in JSON, or problem details (RFC 9457). */
 import type { ConnectError } from "@connectrpc/connect";
+import { encodeBase64 } from "../codec/base64.ts";
 import type { Codec } from "../codec/codec.ts";
 import { WireType, WireWriter } from "../codec/wire-writer.ts";
 import { type WireDetail, wireDetails } from "../protocol/connect.ts";
@@ -62,8 +63,7 @@ function formatDetail({ type, value }: WireDetail, any: Codec): string {
   try {
     return new TextDecoder().decode(any.decode(wire.finish()));
   } catch {
-    const base64 = btoa(Array.from(value, (byte) => String.fromCharCode(byte)).join(""));
-    return JSON.stringify({ "@type": typeUrl, value: base64 });
+    return JSON.stringify({ "@type": typeUrl, value: encodeBase64(value) });
   }
 }
 
