@@ -1,4 +1,4 @@
-/** The Worker that makes isolates: each path begins with one's name, and an isolate that is not there yet is made. */
+/** The Worker that makes isolates: each path begins with a subject's number, and an isolate that is not there yet is made. */
 
 interface Modules {
   readonly [name: string]: string | { readonly data: ArrayBuffer };
@@ -12,10 +12,8 @@ interface Env {
       code: () => Promise<{ compatibilityDate: string; mainModule: string; modules: Modules; env: object }>,
     ): { getEntrypoint(): { fetch(request: Request): Promise<Response> } };
   };
-  /** By name of the subject: script, schema and call. */
-  readonly SUBJECTS: Readonly<
-    Record<string, { readonly script: string; readonly schema: string; readonly call: object }>
-  >;
+  /** Schemas in base64. */
+  readonly SUBJECTS: readonly { readonly script: string; readonly schema: string; readonly call: object }[];
   readonly COMPATIBILITY_DATE: string;
 }
 
@@ -23,9 +21,8 @@ export default {
   /** `/subject/isolate/calls` */
   async fetch(request: Request, env: Env): Promise<Response> {
     const [, subject = "", isolate = ""] = request.url.replace(/^https?:\/\/[^/]+/, "").split("/");
-    const name = `${subject}/${isolate}`;
-    const stub = env.LOADER.get(name, async () => {
-      const { script, schema, call } = env.SUBJECTS[subject] ?? { script: "", schema: "", call: {} };
+    const stub = env.LOADER.get(`${subject}/${isolate}`, async () => {
+      const { script, schema, call } = env.SUBJECTS[Number(subject)] ?? { script: "", schema: "", call: {} };
       const data = (Uint8Array.fromBase64(schema) as Uint8Array<ArrayBuffer>).buffer;
       return {
         compatibilityDate: env.COMPATIBILITY_DATE,
