@@ -30,7 +30,12 @@ export interface Reply {
 export type Body =
   /** One message, read and transcoded when asked for. Rejects with a ConnectError. */
   | { readonly kind: "message"; read(): Promise<Uint8Array> }
-  | { readonly kind: "stream"; readonly messages: Messages }
+  | {
+      readonly kind: "stream";
+      readonly messages: Messages;
+      /** Of a request: its caller may wait for an answer before it sends a message. Default: it does not. */
+      readonly duplex?: "full";
+    }
   /** Passthrough: untouched bytes of the caller's protocol. */
   | { readonly kind: "raw"; readonly stream: ReadableStream<Uint8Array> | null };
 

@@ -39,6 +39,8 @@ export interface Config {
 /** Besides the plain ones. */
 const OTHER_OPTIONS: readonly string[] = ["schema", "backends", "serviceConfig", "warn", "policies", "filters"];
 
+const PROTOCOLS: readonly string[] = ["connect", "grpc-web", "grpc"];
+
 const DEFAULT_READ_MAX_BYTES = 4 * 1024 * 1024;
 
 /** @throws ConnectError invalid_argument naming the option that is unknown, missing or not what it may be. */
@@ -159,8 +161,11 @@ function readBackend(name: string, backend: Backend): Required<Backend> {
   const { url, protocol = "connect", fetch, ...rest } = backend;
   const [unknown] = Object.keys(rest);
   if (unknown) throw misconfigured(`backends["${name}"]: ${unknown}: no such option`);
-  if (protocol !== "connect")
-    throw misconfigured(`backends["${name}"]: protocol ${JSON.stringify(protocol)} is not connect`);
+  if (!PROTOCOLS.includes(protocol)) {
+    throw misconfigured(
+      `backends["${name}"]: protocol ${JSON.stringify(protocol)} is not one of ${PROTOCOLS.join(", ")}`,
+    );
+  }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash) {
     throw misconfigured(`backends["${name}"]: ${JSON.stringify(url)} is no http or https URL`);

@@ -83,8 +83,11 @@ export interface ImageGatewayOptions extends GatewayOptions {
 export interface Backend {
   /** http or https; a path prefix is kept. */
   readonly url: string;
-  /** Default "connect". */
-  readonly protocol?: "connect";
+  /**
+   * Default "connect". "grpc" means gRPC-Web that Cloudflare's edge, or else `isthmus bridge`, turns into gRPC: a Worker
+   * has no trailers of HTTP/2.
+   */
+  readonly protocol?: "connect" | "grpc-web" | "grpc";
   /** How to reach it. Default: the global fetch. A service binding's fetch, a test's own. */
   readonly fetch?: typeof fetch;
 }

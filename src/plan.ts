@@ -2,6 +2,7 @@
 import type { CallFn, Policy } from "./call.ts";
 import type { ClientOptions, MethodCodecs } from "./client/exchange.ts";
 import type { RestErrorOptions } from "./client/rest-error.ts";
+import type { Passthrough } from "./client/rpc.ts";
 import type { Codec, CodecContext } from "./codec/codec.ts";
 import { compileCodec } from "./codec/compile.ts";
 import { backendOf, type Config, formatFault, listsService, misconfigured, readConfig } from "./config.ts";
@@ -12,6 +13,7 @@ import { compileRules } from "./route/rule.ts";
 import type { Message, Method, Schema, Service } from "./schema/model.ts";
 import { applyServiceConfig } from "./schema/service-config.ts";
 import { createConnectUpstream } from "./upstream/connect.ts";
+import { createGrpcWebUpstream } from "./upstream/grpc-web.ts";
 
 export interface Plan {
   readonly config: Config;
@@ -28,8 +30,7 @@ export interface MethodPlan {
   readonly method: Method;
   readonly codecs: MethodCodecs;
   readonly call: CallFn;
-  /** Nobody between client and upstream reads messages, so binary bodies of the same protocol pass untouched. */
-  readonly passthrough: boolean;
+  readonly passthrough: Passthrough;
 }
 
 /**
@@ -51,8 +52,9 @@ export function compilePlan(options: GatewayOptions, read: () => Schema): Plan {
   const codecs = createCodecs(schema, config);
   const methods = new Map<Method, MethodPlan>();
   for (const service of services) {
-    const call = onion(config.policies, createUpstream(requireBackend(config, service), config));
-    const passthrough = !config.policies.some((policy) => policy.reads === "message");
+    const backend = requireBackend(config, service);
+    const call = onion(config.policies, createUpstream(backend, config));
+    const passthrough = passthroughOf(backend, config);
     for (const method of service.methods) methods.set(method, planMethod(method, codecs, call, passthrough));
   }
   return {
@@ -110,14 +112,15 @@ function requireBackend(config: Config, { name }: Service): Required<Backend> {
   return backend;
 }
 
-function createUpstream(backend: Required<Backend>, config: Config): CallFn {
-  const { url, fetch } = backend;
-  return createConnectUpstream({
-    url,
-    fetch,
-    readMaxBytes: config.upstreamReadMaxBytes,
-    connectGet: config.connectGet,
-  });
+function createUpstream({ url, fetch, protocol }: Required<Backend>, config: Config): CallFn {
+  const options = { url, fetch, readMaxBytes: config.upstreamReadMaxBytes };
+  if (protocol === "connect") return createConnectUpstream({ ...options, connectGet: config.connectGet });
+  return createGrpcWebUpstream({ ...options, convert: protocol === "grpc" });
+}
+
+function passthroughOf({ protocol }: Required<Backend>, { policies }: Config): Passthrough {
+  if (policies.some((policy) => policy.reads === "message")) return "none";
+  return protocol === "connect" ? "connect" : "grpc-web";
 }
 
 function onion(policies: readonly Policy[], upstream: CallFn): CallFn {
@@ -129,7 +132,7 @@ function planMethod(
   method: Method,
   codecs: (message: Message) => Codec,
   call: CallFn,
-  passthrough: boolean,
+  passthrough: Passthrough,
 ): MethodPlan {
   return {
     method,

@@ -1,10 +1,11 @@
 /** The path of one request, readable from top to bottom. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call, FetchFn, Reply } from "./call.ts";
-import { connectAllow, createConnectExchange, formatConnectFailure } from "./client/connect.ts";
+import { connectAllow } from "./client/connect.ts";
 import type { Exchange, FormatFailure } from "./client/exchange.ts";
 import { createRestExchange } from "./client/rest.ts";
 import { formatRestFailure } from "./client/rest-error.ts";
+import { createRpcExchange, formatRpcFailure } from "./client/rpc.ts";
 import { checkHost, splitTarget, type Target } from "./client/target.ts";
 import type { MethodPlan, Plan } from "./plan.ts";
 import { watchBody } from "./protocol/bytes.ts";
@@ -69,7 +70,7 @@ async function serveRequest(request: Request, plan: Plan): Promise<Response> {
 async function serveRpc(request: Request, { query }: Target, rpc: MethodPlan, plan: Plan): Promise<Response> {
   const { method, codecs, passthrough } = rpc;
   if (request.method === "OPTIONS") return answerOptions(connectAllow(method));
-  const exchange = createConnectExchange({ request, method, query }, codecs, plan.client, passthrough);
+  const exchange = createRpcExchange({ request, method, query }, codecs, plan.client, passthrough);
   return serveCall(request, exchange, rpc, plan);
 }
 
@@ -89,6 +90,7 @@ async function serveRest(request: Request, target: Target, plan: Plan): Promise<
 async function serveCall(request: Request, exchange: Exchange, plan: MethodPlan, { config }: Plan): Promise<Response> {
   const deadline = startDeadline(request.signal, shorter(parseTimeout(request.headers), config.timeoutMs));
   const aborted = whenAborted(deadline.signal);
+  let reply: Reply | undefined;
   try {
     const call: Call = {
       method: exchange.method,
@@ -98,22 +100,37 @@ async function serveCall(request: Request, exchange: Exchange, plan: MethodPlan,
         return deadline.remainingMs();
       },
     };
-    const reply = await Promise.race([plan.call(call), aborted]);
+    reply = await Promise.race([plan.call(call), aborted]);
     const response = await Promise.race([exchange.respond(underDeadline(reply, deadline)), aborted]);
-    if (reply.body.kind !== "raw" || reply.body.stream === null) deadline.stop();
+    if (isWhole(reply)) deadline.stop();
     return response;
   } catch (error) {
     deadline.stop();
+    if (reply?.body.kind === "stream") reply.body.messages.cancel(asConnectError(error));
     throw error;
   }
 }
 
-/** A body that passes through is under its deadline still; not so a compressed one, which watching would change. */
+/**
+ * What is still to come of an answer ends with the deadline, and the deadline with it. A body that passes through too,
+ * but not a compressed one, which watching would change.
+ */
 function underDeadline(reply: Reply, deadline: Deadline): Reply {
   const { header, body } = reply;
-  if (body.kind !== "raw" || body.stream === null) return reply;
+  if (body.kind === "stream") {
+    body.messages.end.then(deadline.stop);
+    const { signal } = deadline;
+    signal.addEventListener("abort", () => body.messages.cancel(signal.reason), { once: true });
+    return reply;
+  }
+  if (body.kind === "message" || body.stream === null) return reply;
   if (deadline.remainingMs() === undefined || header.has("content-encoding")) return reply;
   return { ...reply, body: { kind: "raw", stream: watchBody(body.stream, deadline.stop) } };
+}
+
+/** Nothing of it is still to come. */
+function isWhole({ body }: Reply): boolean {
+  return body.kind === "message" || (body.kind === "raw" && body.stream === null);
 }
 
 function shorter(a: number | undefined, b: number | undefined): number | undefined {
@@ -146,7 +163,7 @@ function notFound(request: Request, { path }: Target, plan: Plan): Response {
 }
 
 function failureFormat(request: Request, isRpc: boolean, plan: Plan): FormatFailure {
-  if (isRpc) return formatConnectFailure;
+  if (isRpc) return formatRpcFailure(request);
   return (error) => formatRestFailure(error, request.headers.get("accept"), plan.restError);
 }
 

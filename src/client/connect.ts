@@ -16,7 +16,8 @@ import { readBody } from "./request-body.ts";
 
 type CodecName = "json" | "proto";
 
-export interface ConnectRequest {
+/** A call of an RPC path. */
+export interface RpcRequest {
   readonly request: Request;
   readonly method: Method;
   /** Query of the request target, without "?". */
@@ -27,7 +28,7 @@ export interface ConnectRequest {
  * @param passthrough binary bodies may pass untouched: the upstream speaks Connect, and nobody reads messages.
  */
 export function createConnectExchange(
-  { request, method, query }: ConnectRequest,
+  { request, method, query }: RpcRequest,
   codecs: MethodCodecs,
   options: ClientOptions,
   passthrough: boolean,
@@ -36,7 +37,6 @@ export function createConnectExchange(
 
   function open(): Opened {
     checkMethod(request.method, method);
-    if (method.kind !== "unary") throw new ConnectError("streaming calls are not served", Code.Unimplemented);
     return request.method === "GET" ? openGet() : openPost();
   }
 

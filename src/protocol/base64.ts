@@ -15,11 +15,16 @@ export function parseBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
-/** In the standard alphabet. */
-export function unpaddedBase64(bytes: Uint8Array): string {
+/** In the standard alphabet, padded. */
+export function base64(bytes: Uint8Array): string {
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary).replace(/=+$/, "");
+  return btoa(binary);
+}
+
+/** In the standard alphabet. */
+export function unpaddedBase64(bytes: Uint8Array): string {
+  return base64(bytes).replace(/=+$/, "");
 }
 
 /** URL-safe and unpadded, as the `message` parameter of Connect GET wants it. */

@@ -1,4 +1,4 @@
-/** Reads whole bodies, bounded, and watches those that pass. The only file that owns a reader or an IdentityTransformStream. */
+/** Reads bodies whole or in chunks, writes them, and watches those that pass. The only file that owns readers and writers. */
 import { Code, ConnectError } from "@connectrpc/connect";
 
 /** Bytes asked of a byte stream at a time. A default reader gets 4 KiB chunks in workerd; BYOB fills what it is given. */
@@ -13,7 +13,7 @@ const CHUNK_BYTES = 65_536;
  */
 export async function readAll(stream: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array> {
   if (!stream) return new Uint8Array(0);
-  const { read, cancel } = openReader(stream);
+  const { read, cancel } = openChunks(stream);
   let bytes: Uint8Array = new Uint8Array(0);
   let length = 0;
   for (let chunk = await read(); chunk; chunk = await read()) {
@@ -39,6 +39,8 @@ const { IdentityTransformStream = TransformStream<Uint8Array, Uint8Array> } = gl
   readonly IdentityTransformStream?: new () => TransformStream<Uint8Array, Uint8Array>;
 };
 
+const HAS_IDENTITY_STREAM = "IdentityTransformStream" in globalThis;
+
 /**
  * The same bytes, for a body that an abort has to reach after the answer was returned. When workerd hands on a fetched
  * body natively, it ends all else of the call with the return, timers too; in Node a timer stays until it is cleared.
@@ -53,25 +55,28 @@ export function watchBody(stream: ReadableStream<Uint8Array>, onEnd: () => void)
   return readable;
 }
 
-interface ChunkReader {
-  /** The next bytes, or undefined at the end. They are good until the next read. */
+/** A body as it arrives. */
+export interface Chunks {
+  /** The next bytes, or undefined at the end. They are good until the next read. Rejects when the body breaks off. */
   read(): Promise<Uint8Array | undefined>;
+  /** The rest is not wanted. A pending read then comes to its end. Never rejects. */
   cancel(): Promise<void>;
 }
 
-function openReader(stream: ReadableStream<Uint8Array>): ChunkReader {
+/** Locks the stream; nothing is read yet. */
+export function openChunks(stream: ReadableStream<Uint8Array>): Chunks {
   const byob = byobReader(stream);
   if (byob) {
     // One buffer goes back and forth: with one a read, a body in pieces of a byte would hold 64 KiB for each.
-    let buffer = new ArrayBuffer(CHUNK_BYTES);
+    let buffer: ArrayBuffer | undefined;
     return {
       async read() {
-        const { done, value } = await byob.read(new Uint8Array(buffer));
+        const { done, value } = await byob.read(new Uint8Array(buffer ?? new ArrayBuffer(CHUNK_BYTES)));
         if (done) return undefined;
         buffer = value.buffer;
         return value;
       },
-      cancel: () => byob.cancel(),
+      cancel: () => byob.cancel().catch(ignore),
     };
   }
   const reader = stream.getReader();
@@ -80,8 +85,76 @@ function openReader(stream: ReadableStream<Uint8Array>): ChunkReader {
       const { done, value } = await reader.read();
       return done ? undefined : value;
     },
-    cancel: () => reader.cancel(),
+    cancel: () => reader.cancel().catch(ignore),
   };
+}
+
+/** What broke is broken already, and who cancels asks for no more than that. */
+function ignore(): void {}
+
+/** What a body is written from, chunk by chunk, as fast as it is read and no faster. */
+export interface ChunkSource {
+  /** The next bytes; undefined: the body ends well. Rejects: the transfer has to break, so that nobody takes it for whole. */
+  next(): Promise<Uint8Array | undefined>;
+  /** Whoever reads the body has left. Not called after the end. */
+  cancel(): unknown;
+}
+
+/** A body that is pulled from a source: one write for each chunk, and the next is asked for when that one was taken. */
+export function streamOf(source: ChunkSource): ReadableStream<Uint8Array> {
+  return HAS_IDENTITY_STREAM ? writtenStream(source) : pulledStream(source);
+}
+
+/** In workerd: a native stream, which costs half of one that JavaScript serves. */
+function writtenStream(source: ChunkSource): ReadableStream<Uint8Array> {
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  let isOpen = true;
+  const leave = () => {
+    if (isOpen) source.cancel();
+    isOpen = false;
+  };
+  writer.closed.catch(leave);
+  const pump = async () => {
+    try {
+      for (let chunk = await source.next(); chunk && isOpen; chunk = await source.next()) await writer.write(chunk);
+      if (!isOpen) return;
+      isOpen = false;
+      await writer.close();
+    } catch (error) {
+      leave();
+      await nextTask();
+      await writer.abort(error);
+    }
+  };
+  pump().catch(ignore);
+  return readable;
+}
+
+function pulledStream(source: ChunkSource): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const chunk = await source.next();
+          if (chunk) controller.enqueue(chunk);
+          else controller.close();
+        } catch (error) {
+          await nextTask();
+          throw error;
+        }
+      },
+      async cancel() {
+        await source.cancel();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Without a task between the last write and the break, the runtime drops the whole answer, its head included. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /** Undefined where the stream is no byte stream, as the body of a Request made in Node. */

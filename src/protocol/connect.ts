@@ -1,6 +1,8 @@
 /** The Connect protocol's formats: version, content types, error JSON. https://connectrpc.com/docs/protocol */
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { End } from "../call.ts";
 import { parseBase64, unpaddedBase64 } from "./base64.ts";
+import { metadataLists, responseMetadata } from "./metadata.ts";
 import { codeName, codeOfStatus, parseCodeName } from "./status.ts";
 
 export const CONNECT_VERSION = "1";
@@ -18,12 +20,16 @@ export function wireDetails(error: ConnectError): readonly WireDetail[] {
 
 /** The body of a unary error response: JSON, whatever the codec of the call. */
 export function formatError(error: ConnectError): string {
+  return JSON.stringify(errorJson(error));
+}
+
+function errorJson(error: ConnectError): object {
   const details = wireDetails(error).map(({ type, value }) => ({ type, value: unpaddedBase64(value) }));
-  return JSON.stringify({
+  return {
     code: codeName(error.code),
     ...(error.rawMessage && { message: error.rawMessage }),
     ...(details.length > 0 && { details }),
-  });
+  };
 }
 
 /**
@@ -34,22 +40,66 @@ export function formatError(error: ConnectError): string {
  */
 export function parseError(text: string | undefined, status: number, metadata: Headers): ConnectError {
   const json = text === undefined ? undefined : parseObject(text);
-  const code = parseCodeName(json?.code) ?? codeOfStatus(status);
-  const message = typeof json?.message === "string" ? json.message : "";
-  const error = new ConnectError(json ? message : `the backend answered with HTTP ${status}`, code, metadata);
-  const details = json?.details;
-  if (Array.isArray(details)) error.details = details.flatMap(parseDetail);
+  if (json) return errorOf(json, codeOfStatus(status), metadata);
+  return new ConnectError(`the backend answered with HTTP ${status}`, codeOfStatus(status), metadata);
+}
+
+/** @param fallback the code where there is none that is valid. */
+function errorOf(json: JsonObject, fallback: Code, metadata: Headers): ConnectError {
+  const message = typeof json.message === "string" ? json.message : "";
+  const error = new ConnectError(message, parseCodeName(json.code) ?? fallback, metadata);
+  if (Array.isArray(json.details)) error.details = json.details.flatMap(parseDetail);
   return error;
 }
 
-function parseObject(text: string): Record<string, unknown> | undefined {
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function parseObject(text: string): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(text);
-    if (typeof json === "object" && json !== null && !Array.isArray(json)) return json as Record<string, unknown>;
+    return isObject(json) ? json : undefined;
   } catch {
-    // Not JSON: the status tells what there is to tell.
+    return undefined;
   }
-  return undefined;
+}
+
+function isObject(json: unknown): json is JsonObject {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+/** Flag of the envelope that ends a stream: `{"error": …, "metadata": …}` in JSON, whatever the codec. */
+export const END_STREAM = 0x02;
+
+/** The data of the envelope that ends a stream. */
+export function formatEndStream({ error, trailer }: End): Uint8Array {
+  const metadata = metadataLists(trailer);
+  return new TextEncoder().encode(
+    JSON.stringify({ ...(error && { error: errorJson(error) }), ...(metadata && { metadata }) }),
+  );
+}
+
+/** @throws ConnectError internal for what is no end of a stream. */
+export function parseEndStream(data: Uint8Array): End {
+  const json = parseObject(new TextDecoder().decode(data));
+  if (!json) throw new ConnectError("the end of the stream is not JSON", Code.Internal);
+  const trailer = parseMetadataLists(json.metadata);
+  if (json.error === undefined || json.error === null) return { trailer };
+  // A stream has no HTTP status of its own to tell the code.
+  return { error: errorOf(isObject(json.error) ? json.error : {}, Code.Unknown, new Headers()), trailer };
+}
+
+/** What cannot be a header field is left out. */
+function parseMetadataLists(lists: unknown): Headers {
+  const metadata = new Headers();
+  if (!isObject(lists)) return metadata;
+  for (const [name, values] of Object.entries(lists)) {
+    for (const value of Array.isArray(values) ? values : []) {
+      try {
+        metadata.append(name, String(value));
+      } catch {}
+    }
+  }
+  return responseMetadata(metadata);
 }
 
 /** A detail that cannot be read is left out; the error it came with counts. */

@@ -127,3 +127,21 @@ function checkBinary(name: string, value: string): void {
   if (value.split(",").every((one) => isBase64(one.trim()))) return;
   throw new ConnectError(`header ${name}: not base64`, Code.InvalidArgument);
 }
+
+/** Values by name, as Connect's end of a stream writes them. Undefined when there are none. */
+export function metadataLists(from: Headers): Record<string, string[]> | undefined {
+  const lists: Record<string, string[]> = Object.create(null);
+  let isEmpty = true;
+  for (const [name, value] of from) {
+    lists[name] = [...(lists[name] ?? []), value];
+    isEmpty = false;
+  }
+  return isEmpty ? undefined : lists;
+}
+
+/** Lines of HTTP/1, as gRPC-Web's trailers are written: `name: value` and CR LF. */
+export function metadataLines(from: Headers): string {
+  let lines = "";
+  for (const [name, value] of from) lines += `${name}: ${value}\r\n`;
+  return lines;
+}

@@ -1,19 +1,16 @@
-/** Calls a backend that speaks Connect: binary codec over fetch, unary. */
+/** Calls a backend that speaks Connect, in the binary codec. Unary calls here; streams beside it. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call, CallFn, Reply } from "../call.ts";
 import { urlBase64 } from "../protocol/base64.ts";
 import { readAll, tooLarge } from "../protocol/bytes.ts";
 import { DECODED_BY_FETCH, FETCH_KEEPS_ENCODING, isIdentity } from "../protocol/compression.ts";
-import { CONNECT_VERSION, parseError } from "../protocol/connect.ts";
+import { parseError } from "../protocol/connect.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { responseMetadata, takeTrailer } from "../protocol/metadata.ts";
+import { bodyInit, brokenAnswer, fetchBackend, type UpstreamOptions } from "./backend.ts";
+import { callConnectStream, putConnectHeader } from "./connect-stream.ts";
 
-export interface ConnectUpstreamOptions {
-  /** Origin and optional path prefix of the backend, without a trailing slash. */
-  readonly url: string;
-  readonly fetch: typeof fetch;
-  /** Bytes of one response message. */
-  readonly readMaxBytes: number;
+export interface ConnectUpstreamOptions extends UpstreamOptions {
   /** Methods without side effects go as GET, which caches may answer. */
   readonly connectGet: boolean;
 }
@@ -25,44 +22,36 @@ const MAX_GET_URL = 8_000;
 const MAX_ERROR_BYTES = 1 << 20;
 
 export function createConnectUpstream(options: ConnectUpstreamOptions): CallFn {
-  return async (call) => {
-    const response = await send(call, options);
-    try {
-      return await readResponse(call, response, options);
-    } catch (error) {
-      throw error instanceof ConnectError ? error : brokenAnswer(call, options, error);
-    }
-  };
+  return (call) => (call.method.kind === "unary" ? callUnary(call, options) : callConnectStream(call, options));
+}
+
+async function callUnary(call: Call, options: ConnectUpstreamOptions): Promise<Reply> {
+  const response = await send(call, options);
+  try {
+    return await readResponse(call, response, options);
+  } catch (error) {
+    throw error instanceof ConnectError ? error : brokenAnswer(call, options, error);
+  }
 }
 
 async function send(call: Call, options: ConnectUpstreamOptions): Promise<Response> {
   const { header, body } = call;
-  header.set("connect-protocol-version", CONNECT_VERSION);
-  if (call.timeoutMs !== undefined) header.set("connect-timeout-ms", String(Math.min(call.timeoutMs, 9_999_999_999)));
+  putConnectHeader(call);
   // Every body is read before the fetch is tried: its error is the caller's, not the backend's.
   const payload = body.kind === "message" ? await body.read() : rawStream(body);
   const url = options.url + call.method.path;
   const get = options.connectGet && payload instanceof Uint8Array ? getUrl(url, call, payload) : undefined;
-  if (!get) header.set("content-type", "application/proto");
-  else header.delete("connect-protocol-version");
-  try {
-    // A cached redirect target could be anywhere; connect's own client refuses them too.
-    const init = { headers: header, redirect: "manual", signal: call.signal } as const;
-    return await options.fetch(get ?? url, get ? init : { ...init, method: "POST", ...bodyInit(payload) });
-  } catch (error) {
-    throw transportError(call, options, error);
+  if (get) {
+    header.delete("connect-protocol-version");
+    return fetchBackend(call, get, { headers: header }, options);
   }
+  header.set("content-type", "application/proto");
+  return fetchBackend(call, url, { method: "POST", headers: header, ...bodyInit(payload) }, options);
 }
 
 function rawStream(body: Exclude<Call["body"], { kind: "message" }>): ReadableStream<Uint8Array> | null {
   if (body.kind === "raw") return body.stream;
-  throw new ConnectError("streaming calls are not served", Code.Unimplemented);
-}
-
-/** `duplex` is Node's: a request with a stream as body needs it there. */
-function bodyInit(payload: Uint8Array | ReadableStream<Uint8Array> | null): RequestInit & { duplex?: "half" } {
-  if (payload instanceof Uint8Array) return { body: payload as Uint8Array<ArrayBuffer> };
-  return payload ? { body: payload, duplex: "half" } : {};
+  throw new ConnectError("a unary method takes one message", Code.Internal);
 }
 
 /** The URL of the call as Connect GET, or undefined when it has to be a POST. */
@@ -131,33 +120,4 @@ async function readErrorText(call: Call, body: ReadableStream<Uint8Array> | null
 function unexpectedType(type: string | undefined): ConnectError {
   const code = type === "application/json" || type?.startsWith("application/connect+") ? Code.Internal : Code.Unknown;
   return new ConnectError(`the backend answered with content type ${type ?? "none"}`, code);
-}
-
-/** What fetch throws says more about the network inside than the caller may know: the log has it. */
-function transportError(call: Call, options: ConnectUpstreamOptions, cause: unknown): ConnectError {
-  return failureOf(call, options, "the backend cannot be reached", Code.Unavailable, cause);
-}
-
-/** An answer that began well: it broke off, or is not in its coding. The code is that of connect-es for either. */
-function brokenAnswer(call: Call, options: ConnectUpstreamOptions, cause: unknown): ConnectError {
-  return failureOf(call, options, "the answer of the backend cannot be read", Code.Internal, cause);
-}
-
-/** When the call was aborted, its reason says more than what the abort broke. */
-function failureOf(
-  { method, signal }: Call,
-  { url }: ConnectUpstreamOptions,
-  message: string,
-  code: Code,
-  cause: unknown,
-): ConnectError {
-  if (signal.aborted && signal.reason instanceof ConnectError) return signal.reason;
-  console.error(`${url}${method.path}: ${message}: ${describeCause(cause)}`);
-  return new ConnectError(message, code, undefined, undefined, cause);
-}
-
-/** Node's fetch says "fetch failed" and keeps what happened as the cause. */
-function describeCause(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause);
-  return cause.cause instanceof Error ? cause.cause.message : cause.message;
 }

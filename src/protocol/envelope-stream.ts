@@ -1,0 +1,95 @@
+/** The messages of an enveloped body: envelopes cut, decompressed, and the last one understood. */
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { End, Messages } from "../call.ts";
+import { type Chunks, openChunks } from "./bytes.ts";
+import { isIdentity, readDecoded } from "./compression.ts";
+import { COMPRESSED, type Envelope, EnvelopeCutter } from "./envelope.ts";
+import { createMessages, type MessageSource } from "./messages.ts";
+
+export interface EnvelopeReading {
+  /** Bytes of one message, before and after it is decompressed. */
+  readonly maxBytes: number;
+  /** How compressed envelopes are: one that `isKnownEncoding` knows. Identity: none may be. */
+  readonly encoding: string | null;
+  /** Flag of the envelope that ends the stream; 0: the end of the body does. */
+  readonly endFlag: number;
+  /** Code of a body that is not made of envelopes as it should be. */
+  readonly faultCode: Code;
+  /**
+   * How the stream ended.
+   *
+   * @param last data of the envelope with `endFlag`; undefined: the body ended without.
+   * @param messages how many came.
+   * @throws ConnectError
+   */
+  end(last: Uint8Array | undefined, messages: number): End;
+  /** What it means that the body broke off. */
+  describe(error: unknown): ConnectError;
+  /** The bytes between the body and its envelopes. Default: the body's own. */
+  open?(stream: ReadableStream<Uint8Array>): Chunks;
+}
+
+/** @param stream null reads as no bytes. */
+export function readEnvelopes(stream: ReadableStream<Uint8Array> | null, reading: EnvelopeReading): Messages {
+  const chunks = stream ? (reading.open ?? openChunks)(stream) : NO_CHUNKS;
+  return createMessages(readSource(chunks, reading), { cancel: () => chunks.cancel(), describe: reading.describe });
+}
+
+const NO_CHUNKS: Chunks = { read: async () => undefined, cancel: async () => undefined };
+
+async function* readSource(chunks: Chunks, reading: EnvelopeReading): MessageSource {
+  const cutter = new EnvelopeCutter(reading.maxBytes);
+  let last: Uint8Array | undefined;
+  let count = 0;
+  try {
+    for (let chunk = await chunks.read(); chunk; chunk = await chunks.read()) {
+      const messages: Uint8Array[] = [];
+      let fault: unknown;
+      try {
+        for (const envelope of cutter.push(chunk)) {
+          if (last) throw faulty(reading, "an envelope follows the one that ends the stream");
+          const data = await readData(envelope, reading);
+          if (reading.endFlag && envelope.flags & reading.endFlag) last = data;
+          else messages.push(data);
+        }
+      } catch (error) {
+        fault = error;
+      }
+      count += messages.length;
+      // Those before the fault are good.
+      if (messages.length > 0) yield messages;
+      if (fault !== undefined) throw fault;
+    }
+    if (cutter.rest > 0) throw faulty(reading, "the body ends inside an envelope");
+    return reading.end(last, count);
+  } catch (error) {
+    await chunks.cancel();
+    throw error;
+  }
+}
+
+function readData({ flags, data }: Envelope, reading: EnvelopeReading): Uint8Array | Promise<Uint8Array> {
+  if (flags & ~(COMPRESSED | reading.endFlag)) {
+    throw new ConnectError(`an envelope has unknown flags: ${flags}`, Code.Internal);
+  }
+  if (!(flags & COMPRESSED)) return data;
+  if (isIdentity(reading.encoding)) {
+    throw new ConnectError("an envelope is compressed, but no coding was declared", Code.Internal);
+  }
+  return decompress(data, reading);
+}
+
+/** Nothing compressed is nothing. */
+async function decompress(data: Uint8Array, reading: EnvelopeReading): Promise<Uint8Array> {
+  if (data.length === 0) return data;
+  try {
+    return await readDecoded(new Blob([data as Uint8Array<ArrayBuffer>]).stream(), reading.encoding, reading.maxBytes);
+  } catch (error) {
+    if (error instanceof ConnectError && error.code === Code.ResourceExhausted) throw error;
+    throw faulty(reading, `an envelope is not valid ${reading.encoding}`);
+  }
+}
+
+function faulty({ faultCode }: EnvelopeReading, message: string): ConnectError {
+  return new ConnectError(message, faultCode);
+}

@@ -1,0 +1,125 @@
+/** What every upstream protocol does alike: the fetch, a request that streams, and what their failures mean. */
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Call, Messages } from "../call.ts";
+import { streamOf } from "../protocol/bytes.ts";
+import { formatEnvelopes } from "../protocol/envelope.ts";
+import { withFirst } from "../protocol/messages.ts";
+
+export interface UpstreamOptions {
+  /** Origin and optional path prefix of the backend, without a trailing slash. */
+  readonly url: string;
+  readonly fetch: typeof fetch;
+  /** Bytes of one response message. */
+  readonly readMaxBytes: number;
+}
+
+/** `cf` is Cloudflare's: what its edge does with the request. */
+export interface BackendRequest extends RequestInit {
+  readonly cf?: object;
+}
+
+/**
+ * @throws ConnectError the reason of the abort when the call was aborted; unavailable when there is no answer.
+ */
+export async function fetchBackend(
+  call: Call,
+  url: string,
+  init: BackendRequest,
+  options: UpstreamOptions,
+): Promise<Response> {
+  try {
+    // A cached redirect target could be anywhere; connect's own client refuses them too.
+    return await options.fetch(url, { redirect: "manual", signal: call.signal, ...init });
+  } catch (error) {
+    // What fetch throws says more about the network inside than the caller may know: the log has it.
+    throw failureOf(call, options, "the backend cannot be reached", Code.Unavailable, error);
+  }
+}
+
+/** An answer that began well: it broke off, or is not in its coding. The code is that of connect-es for either. */
+export function brokenAnswer(call: Call, options: UpstreamOptions, cause: unknown): ConnectError {
+  return failureOf(call, options, "the answer of the backend cannot be read", Code.Internal, cause);
+}
+
+/** When the call was aborted, its reason says more than what the abort broke. */
+function failureOf(
+  { method, signal }: Call,
+  { url }: UpstreamOptions,
+  message: string,
+  code: Code,
+  cause: unknown,
+): ConnectError {
+  if (signal.aborted && signal.reason instanceof ConnectError) return signal.reason;
+  console.error(`${url}${method.path}: ${message}: ${describeCause(cause)}`);
+  return new ConnectError(message, code, undefined, undefined, cause);
+}
+
+/** Node's fetch says "fetch failed" and keeps what happened as the cause. */
+function describeCause(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.cause instanceof Error ? cause.cause.message : cause.message;
+}
+
+/** The body of a fetch. `duplex` is Node's: a request with a stream as body needs it there. */
+export function bodyInit(payload: Payload): RequestInit & { duplex?: "half" } {
+  if (payload instanceof Uint8Array) return { body: payload as Uint8Array<ArrayBuffer> };
+  return payload ? { body: payload, duplex: "half" } : {};
+}
+
+export type Payload = Uint8Array | ReadableStream<Uint8Array> | null;
+
+export interface EnvelopedRequest {
+  readonly payload: Payload;
+  /** The call, aborted also when its own request breaks: the backend must not take what came for all there is. */
+  readonly call: Call;
+  /** The answer is complete, or there will be none: what is left of the request is not wanted. */
+  stop(): void;
+}
+
+/**
+ * The request of a call as envelopes.
+ *
+ * @throws ConnectError the request's own failure, if it shows before the backend was called.
+ */
+export async function openEnvelopes(call: Call): Promise<EnvelopedRequest> {
+  const { body } = call;
+  if (body.kind === "raw") return { payload: body.stream, call, stop() {} };
+  if (body.kind === "message") return { payload: formatEnvelopes([await body.read()]), call, stop() {} };
+  const messages = body.duplex === "full" ? body.messages : await awaitFirst(body.messages);
+  const controller = new AbortController();
+  const abort = () => controller.abort(call.signal.reason);
+  if (call.signal.aborted) abort();
+  else call.signal.addEventListener("abort", abort, { once: true });
+  messages.end.then(({ error }) => error && controller.abort(error));
+  return {
+    payload: envelopeStream(messages),
+    call: { ...call, timeoutMs: call.timeoutMs, signal: controller.signal },
+    stop() {
+      call.signal.removeEventListener("abort", abort);
+      messages.cancel(new ConnectError("the call has ended", Code.Canceled));
+    },
+  };
+}
+
+/** A request that is wrong from the start never reaches the backend. */
+async function awaitFirst(messages: Messages): Promise<Messages> {
+  const first = await messages.next();
+  if (first) return withFirst(first, messages);
+  const { error } = await messages.end;
+  if (error) throw error;
+  return messages;
+}
+
+/** The request has no end of its own: its body ends, or breaks. */
+function envelopeStream(messages: Messages): ReadableStream<Uint8Array> {
+  return streamOf({
+    async next() {
+      const batch = await messages.next();
+      if (batch) return formatEnvelopes(batch);
+      const { error } = await messages.end;
+      if (error) throw error;
+      return undefined;
+    },
+    cancel: () => messages.cancel(new ConnectError("the backend reads no more", Code.Canceled)),
+  });
+}

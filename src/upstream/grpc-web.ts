@@ -1,0 +1,79 @@
+/**
+ * Calls a backend that speaks gRPC-Web, or gRPC behind something that converts: all kinds of call.
+ * grpc/doc/PROTOCOL-WEB.md of grpc/grpc.
+ */
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Call, CallFn, Messages } from "../call.ts";
+import { openBase64 } from "../protocol/base64-stream.ts";
+import { readEnvelopes } from "../protocol/envelope-stream.ts";
+import { formatTimeout, parseTrailers, TRAILER } from "../protocol/grpc-web.ts";
+import { parseMediaType } from "../protocol/media-type.ts";
+import { responseMetadata } from "../protocol/metadata.ts";
+import { codeOfStatus } from "../protocol/status.ts";
+import { brokenAnswer, type UpstreamOptions } from "./backend.ts";
+import { callEnveloped, checkCoding, type EnvelopedProtocol } from "./enveloped.ts";
+import { parseGrpcStatus } from "./grpc-status.ts";
+
+export interface GrpcWebUpstreamOptions extends UpstreamOptions {
+  /**
+   * The backend speaks gRPC: Cloudflare's edge, or the bridge, turns gRPC-Web into it. The type then has no "+proto",
+   * since it would be kept, and some servers refuse `application/grpc+proto`.
+   */
+  readonly convert: boolean;
+}
+
+const BINARY = new Set(["application/grpc-web", "application/grpc-web+proto"]);
+const TEXT = new Set(["application/grpc-web-text", "application/grpc-web-text+proto"]);
+
+/** Of a reply without a body, which has its trailers in the header. */
+const STATUS_FIELDS = ["grpc-status", "grpc-message", "grpc-status-details-bin"];
+
+export function createGrpcWebUpstream(options: GrpcWebUpstreamOptions): CallFn {
+  const type = options.convert ? "application/grpc-web" : "application/grpc-web+proto";
+  const protocol: EnvelopedProtocol = {
+    check: checkHead,
+    read: readMessages,
+    rawFields: ["grpc-encoding", ...STATUS_FIELDS],
+    init: options.convert ? { cf: { grpcWeb: "convert" } } : {},
+  };
+  return (call) => {
+    const { header, timeoutMs } = call;
+    header.set("content-type", type);
+    header.set("x-grpc-web", "1");
+    if (timeoutMs !== undefined) header.set("grpc-timeout", formatTimeout(timeoutMs));
+    return callEnveloped(call, options, protocol);
+  };
+}
+
+/** A status in the header counts whatever HTTP says (gRPC, "HTTP to gRPC Status Code Mapping"). */
+function checkHead({ status, headers }: Response, { body }: Call): void {
+  if (status !== 200) {
+    if (headers.has("grpc-status")) throw parseGrpcStatus(headers) ?? new ConnectError("", Code.Unknown);
+    throw new ConnectError(`the backend answered with HTTP ${status}`, codeOfStatus(status));
+  }
+  const type = parseMediaType(headers.get("content-type") ?? "")?.essence;
+  if (BINARY.has(type ?? "") || (TEXT.has(type ?? "") && body.kind !== "raw")) return;
+  const code = type?.startsWith("application/grpc-web") ? Code.Internal : Code.Unknown;
+  throw new ConnectError(`the backend answered with content type ${type ?? "none"}`, code);
+}
+
+function readMessages(call: Call, { headers, body }: Response, options: UpstreamOptions): Messages {
+  const isText = TEXT.has(parseMediaType(headers.get("content-type") ?? "")?.essence ?? "");
+  return readEnvelopes(body, {
+    maxBytes: options.readMaxBytes,
+    encoding: checkCoding(headers.get("grpc-encoding")),
+    endFlag: TRAILER,
+    faultCode: Code.Internal,
+    ...(isText && { open: (stream) => openBase64(stream, Code.Internal) }),
+    end(last, messages) {
+      if (!last && messages > 0) {
+        throw new ConnectError("the answer of the backend broke off before its trailers", Code.Internal);
+      }
+      // Without any frame the header holds the trailers; "Trailers-Only".
+      const trailers = last ? parseTrailers(last) : headers;
+      const error = parseGrpcStatus(trailers);
+      return { ...(error && { error }), trailer: last ? responseMetadata(trailers) : new Headers() };
+    },
+    describe: (error) => brokenAnswer(call, options, error),
+  });
+}
