@@ -1,6 +1,7 @@
 /** Messages, lists and maps, from wire to JSON. */
 import { checkKeys, noteKey } from "./print-keys.ts";
 import { NUMBER_BYTES, printByte } from "./print-number.ts";
+import { noteMember, rankOfSet, rankOfUnset, sortMembers } from "./print-order.ts";
 import { Kind, type Plan, type PlanField, type PlanMap, type Shape } from "./print-plan.ts";
 import { printKeyScalar, printRaw, printScalar } from "./print-scalar.ts";
 import { giveUp, readEnd, readTag, reserve, skip, tape } from "./print-tape.ts";
@@ -50,11 +51,21 @@ export function printMessage(shape: Shape, end: number): void {
  * needs to know whether it is the first. Lists and maps do the same.
  */
 function printObject(plan: Plan, end: number): void {
-  const { near, emitDefaults } = plan;
   const open = tape.length;
-  let last = 0;
-  let oneofs = 0;
+  printMembers(plan, end);
+  close(open, OPEN_BRACE, CLOSE_BRACE);
+}
+
+/** In order of field numbers, whatever the order of the records, of which there is one a field, or one run of a list. */
+function printMembers(plan: Plan, end: number): void {
+  const { near, emitDefaults, notes } = plan;
+  const start = tape.at;
+  const open = tape.length;
+  const firstNote = tape.noteCount;
+  /** Behind the last of the fields that were met. */
   let next = 0;
+  let oneofs = 0;
+  let inOrder = true;
   while (tape.at < end) {
     const tag = readTag();
     const field = tag < near.length ? near[tag] : plan.far.get(tag);
@@ -62,19 +73,32 @@ function printObject(plan: Plan, end: number): void {
       skip(tag);
       continue;
     }
-    if (field.number <= last || (field.oneof & oneofs) !== 0) giveUp();
-    last = field.number;
-    oneofs |= field.oneof;
-    if (emitDefaults) {
-      printUnset(plan, next, field.index);
-      next = field.index + 1;
+    const { index, oneof } = field;
+    if ((oneof & oneofs) !== 0) giveUp();
+    oneofs |= oneof;
+    if (index >= next) {
+      if (emitDefaults) printUnset(plan, next, index, notes);
+      next = index + 1;
+    } else if (!notes) {
+      // Once a type: from here on all of them are noted.
+      plan.notes = true;
+      tape.at = start;
+      tape.length = open;
+      printMembers(plan, end);
+      return;
+    } else {
+      // More records than fields: one came twice.
+      if (tape.noteCount - firstNote >= 2 * plan.fields.length) giveUp();
+      inOrder = false;
     }
     const mark = tape.length;
     printKey(field);
     if (!printField(field, tag, end) && field.dropsZero) tape.length = mark;
+    if (notes) noteMember(rankOfSet(index), mark);
   }
-  if (emitDefaults) printUnset(plan, next, plan.fields.length);
-  close(open, OPEN_BRACE, CLOSE_BRACE);
+  if (emitDefaults) printUnset(plan, next, plan.fields.length, notes);
+  if (!inOrder) sortMembers(firstNote);
+  tape.noteCount = firstNote;
 }
 
 /** @returns false for what is as good as unset, if the field has no presence. */
@@ -207,10 +231,13 @@ function printKey({ key, keyBytes }: PlanField): void {
 }
 
 /** Members from number `first` to before `end` for which there was no record. */
-function printUnset(plan: Plan, first: number, end: number): void {
+function printUnset(plan: Plan, first: number, end: number, notes: boolean): void {
   for (let i = first; i < end; i++) {
     const { unset } = plan.fields[i] as PlanField;
-    if (unset !== undefined) printRaw(unset);
+    if (unset === undefined) continue;
+    const mark = tape.length;
+    printRaw(unset);
+    if (notes) noteMember(rankOfUnset(i), mark);
   }
 }
 

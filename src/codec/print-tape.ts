@@ -30,8 +30,10 @@ class Tape {
   length = 0;
   /** Messages that may be opened inside of this one. */
   levels = 0;
-  /** Entries in `keys`. */
+  /** Keys noted by print-keys.ts. */
   keyCount = 0;
+  /** Members noted by print-order.ts. */
+  noteCount = 0;
 }
 
 export const tape = new Tape();
@@ -51,6 +53,7 @@ export function load(wire: Uint8Array, levels: number): void {
   tape.length = 0;
   tape.levels = levels;
   tape.keyCount = 0;
+  tape.noteCount = 0;
 }
 
 /** A copy of all that was printed. */

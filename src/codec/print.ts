@@ -1,8 +1,8 @@
 /**
- * Wire to JSON in one pass that prints as it reads: for wire as common encoders write it, its records in order of field
- * numbers. It looks at nothing twice, so wherever a record could change what was printed before, and wherever something
- * is wrong, it gives up, and the careful decoder has the message from the start. What it does print is, byte for byte,
- * what that one would have.
+ * Wire to JSON in one pass that prints as it reads: for wire as common encoders write it, all records of a field
+ * together, and only one of a field that is no list or map. Wherever a record could change what was printed before, and
+ * wherever something is wrong, it gives up, and the careful decoder has the message from the start. What it does print
+ * is, byte for byte, what that one would have.
  *
  * Measured against @bufbuild/protobuf by `npm run bench -- codec`.
  */

@@ -5,6 +5,7 @@ import type { Message } from "../../src/schema/model.ts";
 import { jsonDamage, wireDamage } from "./damage.ts";
 import { jsonOf } from "./json-arbitrary.ts";
 import type { Oracle, Subject, Verdict } from "./oracle.ts";
+import { order, reordered } from "./reordered.ts";
 import { messageWire } from "./wire-arbitrary.ts";
 
 export const PROPERTIES = ["encode", "decode", "encode what is damaged", "decode what is damaged"] as const;
@@ -83,8 +84,15 @@ export function questions(
   const jsonText = ({ message }: Subject) => spelt(jsonOf(message, 3, jsonAny));
   /** Members of oneofs, several of one too. */
   const clashText = ({ message }: Subject) => spelt(jsonOf(membersOf(message), 2, jsonAny));
-  const wireOf = ({ desc }: Subject) =>
-    fc.tuple(messageWire(desc, 3, anyTypes), fc.boolean()).map(([wire, tidy]) => (tidy ? tidied(desc, wire) : wire));
+  const wireOf = ({ desc }: Subject) => {
+    const wire = messageWire(desc, 3, anyTypes);
+    const tidy = wire.map((wire) => tidied(desc, wire));
+    return fc.oneof(
+      wire,
+      tidy,
+      fc.tuple(tidy, order).map(([wire, order]) => reordered(desc, wire, order)),
+    );
+  };
 
   function note(verdict: Verdict): Verdict {
     tally.set(verdict, (tally.get(verdict) ?? 0) + 1);

@@ -1,0 +1,90 @@
+/**
+ * Members of an object whose records were not in order of field numbers: each is printed where its record is met, and
+ * noted, and at the end of the object they change places. Objects lie in objects, so the notes are a stack.
+ */
+import { giveUp, reserve, tape } from "./print-tape.ts";
+
+/** Of a note: rank, then start and end in the JSON. */
+const NOTE_SIZE = 3;
+/** More bytes are moved by the runtime, whose call costs as much as so many. */
+const FEW_BYTES = 64;
+const WORD_BYTES = 4;
+
+let notes = new Int32Array(NOTE_SIZE << 7);
+
+/** Where the member of a record belongs. `index` of the field among those of its message. */
+export function rankOfSet(index: number): number {
+  return index * 2 + 1;
+}
+
+/** Where the member of a field without a record, so far, belongs. */
+export function rankOfUnset(index: number): number {
+  return index * 2;
+}
+
+/** The member that begins at `start` and ends here. */
+export function noteMember(rank: number, start: number): void {
+  const at = tape.noteCount * NOTE_SIZE;
+  if (at === notes.length) {
+    const grown = new Int32Array(at * 2);
+    grown.set(notes);
+    notes = grown;
+  }
+  notes[at] = rank;
+  notes[at + 1] = start;
+  notes[at + 2] = tape.length;
+  tape.noteCount++;
+}
+
+/**
+ * Puts the members from note number `first` on, which are the last that was printed, in order of their ranks. Of a
+ * field that had a record after all, that one stays. Gives up when a field had two.
+ */
+export function sortMembers(first: number): void {
+  const from = first * NOTE_SIZE;
+  const end = tape.noteCount * NOTE_SIZE;
+  const start = notes[from + 1] as number;
+  sortNotes(from, end);
+  const top = tape.length;
+  reserve(top - start + WORD_BYTES);
+  for (let note = from; note < end; note += NOTE_SIZE) {
+    const rank = notes[note] as number;
+    const following = note + NOTE_SIZE < end ? (notes[note + NOTE_SIZE] as number) : -1;
+    if (following === rank) giveUp();
+    if (following !== (rank | 1)) copyBehind(notes[note + 1] as number, notes[note + 2] as number);
+  }
+  const { json, length } = tape;
+  json.copyWithin(start, top, length);
+  tape.length = start + (length - top);
+}
+
+/** By insertion: most of them are in order. */
+function sortNotes(from: number, end: number): void {
+  for (let note = from + NOTE_SIZE; note < end; note += NOTE_SIZE) {
+    const rank = notes[note] as number;
+    const memberStart = notes[note + 1] as number;
+    const memberEnd = notes[note + 2] as number;
+    let to = note;
+    for (; to > from && (notes[to - NOTE_SIZE] as number) > rank; to -= NOTE_SIZE) {
+      notes[to] = notes[to - NOTE_SIZE] as number;
+      notes[to + 1] = notes[to - NOTE_SIZE + 1] as number;
+      notes[to + 2] = notes[to - NOTE_SIZE + 2] as number;
+    }
+    notes[to] = rank;
+    notes[to + 1] = memberStart;
+    notes[to + 2] = memberEnd;
+  }
+}
+
+/** Appends a piece of the JSON. A word more than its length is written. */
+function copyBehind(start: number, end: number): void {
+  const { json, jsonView, length } = tape;
+  if (end - start > FEW_BYTES) {
+    json.copyWithin(length, start, end);
+  } else {
+    for (let from = start, to = length; from < end; from += WORD_BYTES, to += WORD_BYTES) {
+      jsonView.setInt32(to, jsonView.getInt32(from, true), true);
+    }
+  }
+  tape.length = length + (end - start);
+}
