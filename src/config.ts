@@ -1,7 +1,9 @@
 /** Options of a gateway, complete: every default in one place, presets resolved, all of it checked once. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { HttpFilter, Policy } from "./call.ts";
+import type { CorsOptions } from "./filter/cors.ts";
 import { type Backend, describeMismatch, type GatewayOptions, PLAIN_OPTIONS, PRESETS } from "./options.ts";
+import { coversStrangers, describeBadPattern } from "./protocol/origin.ts";
 import type { Fault } from "./schema/model.ts";
 import type { ServiceConfig } from "./schema/service-config.ts";
 
@@ -32,12 +34,13 @@ export interface Config {
   readonly metadataPrefix: string | undefined;
   readonly clientIpHeader: string | undefined;
   readonly challenge: string;
+  readonly cors: Required<CorsOptions> | undefined;
   readonly policies: readonly Policy[];
   readonly filters: readonly HttpFilter[];
 }
 
 /** Besides the plain ones. */
-const OTHER_OPTIONS: readonly string[] = ["schema", "backends", "serviceConfig", "warn", "policies", "filters"];
+const OTHER_OPTIONS: readonly string[] = ["schema", "backends", "serviceConfig", "cors", "warn", "policies", "filters"];
 
 const PROTOCOLS: readonly string[] = ["connect", "grpc-web", "grpc"];
 
@@ -73,6 +76,7 @@ export function readConfig(given: GatewayOptions): Config {
     metadataPrefix: options.metadataPrefix?.toLowerCase(),
     clientIpHeader: options.clientIpHeader,
     challenge: options.challenge ?? "Bearer",
+    cors: options.cors === undefined ? undefined : readCors(options.cors),
     policies: options.policies ?? [],
     filters: options.filters ?? [],
   };
@@ -180,6 +184,40 @@ function readBackend(name: string, backend: Backend): Required<Backend> {
   const prefix = parsed.pathname.replace(/\/+$/, "");
   // workerd's fetch must be called on the global object.
   return { url: parsed.origin + prefix, protocol, fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)) };
+}
+
+function readCors(given: CorsOptions): Required<CorsOptions> {
+  if (typeof given !== "object" || given === null) throw misconfigured("cors: { allowOrigins } is needed");
+  const {
+    allowOrigins,
+    allowCredentials = false,
+    allowHeaders = [],
+    exposeHeaders = [],
+    maxAgeS = 7200,
+    ...rest
+  } = given;
+  const [unknown] = Object.keys(rest);
+  if (unknown) throw misconfigured(`cors.${unknown}: no such option`);
+  const check = (name: keyof CorsOptions, value: unknown, wanted: string | undefined): void => {
+    if (wanted) throw misconfigured(`cors.${name}: ${formatValue(value)} is not ${wanted}`);
+  };
+  const checkNames = (name: keyof CorsOptions, list: readonly string[]): void => {
+    check(name, list, describeMismatch("list", list));
+    for (const one of list) check(name, one, describeMismatch("name", one));
+  };
+  check("allowOrigins", allowOrigins, describeMismatch("list", allowOrigins));
+  if (allowOrigins.length === 0) throw misconfigured("cors.allowOrigins: name one");
+  for (const pattern of allowOrigins) check("allowOrigins", pattern, describeBadPattern(pattern));
+  check("allowCredentials", allowCredentials, describeMismatch("flag", allowCredentials));
+  checkNames("allowHeaders", allowHeaders);
+  checkNames("exposeHeaders", exposeHeaders);
+  if (maxAgeS !== 0) check("maxAgeS", maxAgeS, describeMismatch("count", maxAgeS));
+  const stars = allowHeaders.concat(exposeHeaders).filter((name) => name === "*");
+  const [open] = allowOrigins.filter(coversStrangers).concat(stars);
+  if (allowCredentials && open) {
+    throw misconfigured(`cors.allowCredentials: cannot go with ${formatValue(open)}; name what is to be trusted`);
+  }
+  return { allowOrigins, allowCredentials, allowHeaders, exposeHeaders, maxAgeS };
 }
 
 function lowerCase(names: readonly string[]): ReadonlySet<string> {

@@ -5,6 +5,7 @@ import { readImage } from "./schema/image-read.ts";
 import { type Gateway, openGateway } from "./serve.ts";
 
 export type { Call, CallFn, FetchFn, HttpFilter, Policy, Reply } from "./call.ts";
+export type { CorsOptions } from "./filter/cors.ts";
 export type { Backend, ImageGatewayOptions } from "./options.ts";
 export type { ServiceConfig, ServiceConfigRule } from "./schema/service-config.ts";
 export type { Gateway } from "./serve.ts";

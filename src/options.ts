@@ -1,5 +1,6 @@
 /** What can be set: the options of a gateway, the table of those that are plain values, and presets of them. */
 import type { HttpFilter, Policy } from "./call.ts";
+import type { CorsOptions } from "./filter/cors.ts";
 import type { SchemaSource } from "./schema/read.ts";
 import type { ServiceConfig } from "./schema/service-config.ts";
 
@@ -67,6 +68,8 @@ export interface GatewayOptions {
   readonly clientIpHeader?: string;
   /** WWW-Authenticate of a 401. Default "Bearer". */
   readonly challenge?: string;
+  /** Which scripts of other origins may call, and read the answers. Default none: no answer speaks of CORS. */
+  readonly cors?: CorsOptions;
 
   /** The inner onion, outermost first. Default none. */
   readonly policies?: readonly Policy[];

@@ -1,12 +1,13 @@
 /** The path of one request, readable from top to bottom. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Call, FetchFn, Reply } from "./call.ts";
+import type { Call, FetchFn, HttpFilter, Reply } from "./call.ts";
 import { connectAllow } from "./client/connect.ts";
 import type { Exchange, FormatFailure } from "./client/exchange.ts";
 import { createRestExchange } from "./client/rest.ts";
 import { formatRestFailure } from "./client/rest-error.ts";
 import { createRpcExchange, formatRpcFailure } from "./client/rpc.ts";
 import { checkHost, splitTarget, type Target } from "./client/target.ts";
+import { createCors } from "./filter/cors.ts";
 import type { MethodPlan, Plan } from "./plan.ts";
 import { watchBody } from "./protocol/bytes.ts";
 import { type Deadline, parseTimeout, startDeadline, whenAborted } from "./protocol/deadline.ts";
@@ -23,14 +24,18 @@ export interface Gateway {
 
 export function openGateway(plan: Plan): Gateway {
   const serve = answering((request) => serveRequest(request, plan), plan);
-  const { filters } = plan.config;
-  if (filters.length === 0) return { fetch: serve };
-  return {
-    fetch: answering(
-      filters.reduceRight((next, filter) => filter(next), serve),
-      plan,
-    ),
-  };
+  const { cors, filters } = plan.config;
+  const filtered = wrap(serve, filters, plan);
+  // Outside of all that makes answers of failures: scripts can read only what has its headers.
+  return { fetch: wrap(filtered, cors ? [createCors(cors, (request) => methodsAt(request, plan))] : [], plan) };
+}
+
+function wrap(serve: FetchFn, filters: readonly HttpFilter[], plan: Plan): FetchFn {
+  if (filters.length === 0) return serve;
+  return answering(
+    filters.reduceRight((next, filter) => filter(next), serve),
+    plan,
+  );
 }
 
 /** Makes an answer of every failure: inside of the filters, which see it, and around them, since they may fail too. */
@@ -145,6 +150,21 @@ function isHeadOfStream(request: Request, { route }: Match): boolean {
 /** RFC 9110 §9.3.2: the answer of the GET without its content. */
 function withoutHeadContent(request: Request, response: Response): Response {
   return request.method === "HEAD" ? new Response(null, response) : response;
+}
+
+/** What a preflight may be told of its path. One that is refused has no methods: its request will be told why. */
+function methodsAt(request: Request, plan: Plan): readonly string[] {
+  const { path } = splitTarget(request.url);
+  const rpc = plan.rpc.get(path);
+  if (rpc) return connectAllow(rpc.method);
+  try {
+    const match = plan.router.match("", path);
+    if (match === undefined) return [];
+    // Only a rule for any method takes this one.
+    return "allow" in match ? match.allow : ["*"];
+  } catch {
+    return [];
+  }
 }
 
 /** RFC 9110 §9.3.7. */

@@ -1,5 +1,6 @@
 /** Options of a gateway from variables of the environment: `emitDefaults` is `ISTHMUS_EMIT_DEFAULTS`. */
 import { misconfigured } from "./config.ts";
+import type { CorsOptions } from "./filter/cors.ts";
 import { type Backend, describeMismatch, type GatewayOptions, PLAIN_OPTIONS, parseOption } from "./options.ts";
 import type { ServiceConfig } from "./schema/service-config.ts";
 
@@ -9,6 +10,8 @@ export const UPSTREAM_PROTOCOL = "ISTHMUS_UPSTREAM_PROTOCOL";
 export const BACKENDS = "ISTHMUS_BACKENDS";
 /** A google.api.Service as JSON. */
 export const SERVICE_CONFIG = "ISTHMUS_SERVICE_CONFIG";
+/** A JSON object as `cors` takes it. */
+export const CORS = "ISTHMUS_CORS";
 
 /** The name of an option's variable. */
 export function variableName(option: string): string {
@@ -22,7 +25,7 @@ export function variableName(option: string): string {
  */
 export function readVariables(env: Readonly<Record<string, unknown>>): Omit<GatewayOptions, "schema"> {
   const options: Record<string, unknown> = {};
-  const known = new Set([UPSTREAM, UPSTREAM_PROTOCOL, BACKENDS, SERVICE_CONFIG]);
+  const known = new Set([UPSTREAM, UPSTREAM_PROTOCOL, BACKENDS, SERVICE_CONFIG, CORS]);
   for (const [option, { kind }] of Object.entries(PLAIN_OPTIONS)) {
     const name = variableName(option);
     known.add(name);
@@ -38,7 +41,8 @@ export function readVariables(env: Readonly<Record<string, unknown>>): Omit<Gate
     if (name.startsWith("ISTHMUS_") && !known.has(name)) throw misconfigured(`${name}: no such variable`);
   }
   const serviceConfig = readServiceConfig(env);
-  return { ...options, ...(serviceConfig && { serviceConfig }), backends: readBackends(env) };
+  const cors = readObject(env, CORS) as CorsOptions | undefined;
+  return { ...options, ...(serviceConfig && { serviceConfig }), ...(cors && { cors }), backends: readBackends(env) };
 }
 
 /** @throws ConnectError invalid_argument when the variable holds no object. */

@@ -36,6 +36,7 @@ test("the defaults", () => {
     metadataPrefix: undefined,
     clientIpHeader: undefined,
     challenge: "Bearer",
+    cors: undefined,
     policies: [],
     filters: [],
   });
@@ -116,6 +117,51 @@ test.each<[string, unknown]>([
   ["warn", "stderr"],
 ])("%s cannot be %j", (option, value) => {
   expect(() => read({ [option]: value })).toThrow(failure(Code.InvalidArgument, option));
+});
+
+test("cors: the defaults, and all that can be set", () => {
+  const allowOrigins = ["https://app.example", "https://*.app.example", "http://localhost:*"];
+  expect(read({ cors: { allowOrigins } }).cors).toEqual({
+    allowOrigins,
+    allowCredentials: false,
+    allowHeaders: [],
+    exposeHeaders: [],
+    maxAgeS: 7200,
+  });
+  const all = { allowOrigins, allowCredentials: true, allowHeaders: ["X-A"], exposeHeaders: ["x-b"], maxAgeS: 0 };
+  expect(read({ cors: all }).cors).toEqual(all);
+  const open = { allowOrigins: ["*"], allowCredentials: false, allowHeaders: ["*"], exposeHeaders: ["*"], maxAgeS: 1 };
+  expect(read({ cors: open }).cors).toEqual(open);
+});
+
+test.each<[unknown, string]>([
+  [null, "cors"],
+  ["https://app.example", "cors"],
+  [true, "cors"],
+  [{}, "cors.allowOrigins"],
+  [{ allowOrigins: [] }, "cors.allowOrigins"],
+  [{ allowOrigins: "https://app.example" }, "cors.allowOrigins"],
+  [{ allowOrigins: [/app/] }, "cors.allowOrigins"],
+  [{ allowOrigins: ["https://app.example/"] }, 'browsers send "https://app.example"'],
+  [{ allowOrigins: ["https://app.example", "h*"] }, 'cors.allowOrigins: "h*"'],
+  [{ allowOrigins: ["null"] }, "cors.allowOrigins"],
+  [{ allowOrigins: ["*"], allowCredentials: "false" }, "cors.allowCredentials"],
+  [{ allowOrigins: ["*"], allowHeaders: "x-a" }, "cors.allowHeaders"],
+  [{ allowOrigins: ["*"], allowHeaders: ["x-a, x-b"] }, "cors.allowHeaders"],
+  [{ allowOrigins: ["*"], exposeHeaders: ["x a"] }, "cors.exposeHeaders"],
+  [{ allowOrigins: ["*"], exposeHeaders: [1] }, "cors.exposeHeaders"],
+  [{ allowOrigins: ["*"], maxAgeS: -1 }, "cors.maxAgeS"],
+  [{ allowOrigins: ["*"], maxAgeS: 1.5 }, "cors.maxAgeS"],
+  [{ allowOrigins: ["*"], maxAgeS: "7200" }, "cors.maxAgeS"],
+  [{ allowOrigins: ["*"], allowMethods: ["GET"] }, "cors.allowMethods: no such option"],
+  // Fetch, "CORS protocol and credentials": a star would be a name; and whoever is let in could act as its visitors.
+  [{ allowOrigins: ["*"], allowCredentials: true }, "cors.allowCredentials"],
+  [{ allowOrigins: ["https://app.example", "*"], allowCredentials: true }, "cors.allowCredentials"],
+  [{ allowOrigins: ["https://*.com"], allowCredentials: true }, "cors.allowCredentials"],
+  [{ allowOrigins: ["https://app.example"], allowHeaders: ["*"], allowCredentials: true }, "cors.allowCredentials"],
+  [{ allowOrigins: ["https://app.example"], exposeHeaders: ["*"], allowCredentials: true }, "cors.allowCredentials"],
+])("cors cannot be %j", (cors, mention) => {
+  expect(() => read({ cors })).toThrow(failure(Code.InvalidArgument, mention));
 });
 
 test("a number that JSON cannot write is shown all the same", () => {

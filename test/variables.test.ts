@@ -62,6 +62,8 @@ test.each([
   ["ISTHMUS_PRESET", "apache"],
   ["ISTHMUS_SERVICE_CONFIG", "http: {}"],
   ["ISTHMUS_SERVICE_CONFIG", "[]"],
+  ["ISTHMUS_CORS", "https://app.example"],
+  ["ISTHMUS_CORS", '["https://app.example"]'],
   ["ISTHMUS_BACKENDS", "{"],
   ["ISTHMUS_BACKENDS", "[]"],
   ["ISTHMUS_BACKENDS", '"http://a.example"'],
@@ -85,6 +87,13 @@ test("the service config: an object, or its JSON", () => {
   for (const given of [serviceConfig, JSON.stringify(serviceConfig)])
     expect(readVariables({ ...UPSTREAM, ISTHMUS_SERVICE_CONFIG: given })).toEqual({ backends, serviceConfig });
   expect(readVariables({ ...UPSTREAM, ISTHMUS_SERVICE_CONFIG: "" })).toEqual({ backends });
+});
+
+test("cors: an object, or its JSON", () => {
+  const cors = { allowOrigins: ["https://app.example"], allowCredentials: true };
+  for (const given of [cors, JSON.stringify(cors)])
+    expect(readVariables({ ...UPSTREAM, ISTHMUS_CORS: given })).toEqual({ backends, cors });
+  expect(readVariables({ ...UPSTREAM, ISTHMUS_CORS: "" })).toEqual({ backends });
 });
 
 test.each([{}, { ISTHMUS_UPSTREAM: "" }])("without any backend, what is missing is named: %j", (env) => {

@@ -1,7 +1,7 @@
 /** `isthmus dev`: any schema in front of any backend, in the Workers runtime. */
 import { startDevServer } from "../node/dev.ts";
 import { whenStopped } from "../node/signal.ts";
-import { BACKENDS, SERVICE_CONFIG, UPSTREAM, UPSTREAM_PROTOCOL } from "../variables.ts";
+import { BACKENDS, CORS, SERVICE_CONFIG, UPSTREAM, UPSTREAM_PROTOCOL } from "../variables.ts";
 import { formatVariables, type PlainOptions } from "./gateway-flags.ts";
 import { loadSchema, loadServiceConfig } from "./schema.ts";
 
@@ -13,6 +13,8 @@ export interface DevArguments extends PlainOptions {
   readonly backends?: string;
   /** Path of a YAML or JSON file. */
   readonly serviceConfig?: string;
+  /** JSON, as `cors` of the gateway. */
+  readonly cors?: string;
   readonly host: string;
   readonly port: number;
 }
@@ -36,13 +38,14 @@ export async function dev(args: DevArguments): Promise<void> {
 
 /** The gateway's variables of the environment, and the flags in their place. */
 async function readGatewayVariables(args: DevArguments): Promise<Readonly<Record<string, string>>> {
-  const { upstream, upstreamProtocol, backends, serviceConfig } = args;
+  const { upstream, upstreamProtocol, backends, serviceConfig, cors } = args;
   const variables: Record<string, string> = { ...gatewayVariables(process.env), ...formatVariables(args) };
   // Either says where the backend is, and the one that is a flag counts.
   if (upstream !== undefined) Object.assign(variables, { [UPSTREAM]: upstream, [BACKENDS]: "" });
   if (upstreamProtocol !== undefined) variables[UPSTREAM_PROTOCOL] = upstreamProtocol;
   if (backends !== undefined) Object.assign(variables, { [BACKENDS]: backends, [UPSTREAM]: "" });
   if (serviceConfig !== undefined) variables[SERVICE_CONFIG] = JSON.stringify(await loadServiceConfig(serviceConfig));
+  if (cors !== undefined) variables[CORS] = cors;
   if (!variables[UPSTREAM] && !variables[BACKENDS]) {
     throw new Error("no backend: say where it is, as in --upstream http://127.0.0.1:8080, or --backends <json>");
   }

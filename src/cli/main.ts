@@ -67,6 +67,7 @@ function addDev(program: Command): void {
     .option("--upstream-protocol <protocol>", "what it speaks: connect (env: ISTHMUS_UPSTREAM_PROTOCOL)")
     .option("--backends <json>", 'several: {"pkg.*": {"url": "…"}, "*": …} (env: ISTHMUS_BACKENDS)')
     .option("--service-config <file>", SERVICE_CONFIG)
+    .option("--cors <json>", 'pages that may call: {"allowOrigins": ["http://localhost:*"]} (env: ISTHMUS_CORS)')
     .option("--port <number>", "0 takes a free one", parsePort, 8787)
     .option("--host <address>", "where to listen", "127.0.0.1");
   for (const name of PLAIN_OPTION_NAMES) command.addOption(createFlag(name).helpGroup("Options of the gateway:"));

@@ -43,6 +43,8 @@ const CORS_NAMES: ReadonlyMap<string, string> = new Map([
   ["allow_origins", "allowOrigins"],
   ["allow_credentials", "allowCredentials"],
   ["expose_headers", "exposeHeaders"],
+  ["allow_headers", "allowHeaders"],
+  ["max_age_s", "maxAgeS"],
 ]);
 
 /** Read elsewhere: by `delivery`, and for the backend's url. */

@@ -63,13 +63,15 @@ test("takes them from flags, which count before the environment, and rules from 
   const command = dev(
     ["--schema", set, "--upstream", `http://127.0.0.1:${backend.port}`, "--port", "0"].concat(
       ["--service-config", config, "--emit-defaults", "--unknown-query", "ignore", "--ignored-query", "a,b"],
-      ["--update-mask", "false", "--read-max-bytes", "1000"],
+      ["--update-mask", "false", "--read-max-bytes", "1000", "--cors", '{"allowOrigins":["http://localhost:*"]}'],
     ),
     { ISTHMUS_EMIT_DEFAULTS: "false", ISTHMUS_BACKENDS: '{"*":{"url":"http://127.0.0.1:1"}}' },
   );
   const [, url] = await command.waitFor(/listening on (\S+)/);
   const response = await fetch(`${url}/configured/shelves/history?nope=1`);
   expect(await response.json()).toEqual({ books: [], nextPageToken: "" });
+  const fromPage = await fetch(`${url}/v1/none`, { headers: { origin: "http://localhost:3000" } });
+  expect(fromPage.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
   // The annotation's path is left to CreateBook.
   expect((await fetch(`${url}/v1/shelves/history/books`)).status).toBe(405);
   const headers = { "content-type": "application/json" };
@@ -125,6 +127,7 @@ test.each([
   ["no upstream", [], /^error: no backend: .*--upstream http:/],
   ["two places of the backend", ["--upstream", "http://x", "--backends", "{}"], /cannot be used with/],
   ["backends that are no JSON", ["--backends", "{"], /ISTHMUS_BACKENDS: not a JSON object/],
+  ["cors that names nobody", ["--upstream", "http://x", "--cors", "{}"], /cors\.allowOrigins/],
   ["an option that is none of its choices", ["--upstream", "http://x", "--rpc", "some"], /one of annotated, all, none/],
   ["no number", ["--upstream", "http://x", "--max-depth", "0"], /'0' is invalid. It must be a positive whole number/],
   ["no flag", ["--upstream", "http://x", "--emit-defaults", "yes"], /'yes' is invalid. It must be true or false/],
