@@ -29,6 +29,10 @@ export interface Config {
   readonly upstreamReadMaxBytes: number;
   readonly timeoutMs: number | undefined;
   readonly connectGet: boolean;
+  readonly ndjsonBare: boolean;
+  readonly sseIds: boolean;
+  readonly sseRetryMs: number | undefined;
+  readonly sseHeartbeatMs: number | undefined;
   readonly allowHeaders: ReadonlySet<string> | undefined;
   readonly denyHeaders: ReadonlySet<string>;
   readonly metadataPrefix: string | undefined;
@@ -71,6 +75,10 @@ export function readConfig(given: GatewayOptions): Config {
     upstreamReadMaxBytes: options.upstreamReadMaxBytes ?? readMaxBytes,
     timeoutMs: options.timeoutMs,
     connectGet: options.connectGet ?? false,
+    ndjsonBare: options.ndjsonBare ?? false,
+    sseIds: options.sseIds ?? false,
+    sseRetryMs: options.sseRetryMs,
+    sseHeartbeatMs: options.sseHeartbeatMs,
     allowHeaders: options.allowHeaders && lowerCase(options.allowHeaders),
     denyHeaders: lowerCase(options.denyHeaders ?? []),
     metadataPrefix: options.metadataPrefix?.toLowerCase(),

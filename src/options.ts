@@ -58,6 +58,15 @@ export interface GatewayOptions {
   /** Call methods without side effects by Connect GET. Default false. */
   readonly connectGet?: boolean;
 
+  /** NDJSON lines are the messages themselves, and a failure is told by `{"error": …}` all the same. Default false: `{"result": …}`. */
+  readonly ndjsonBare?: boolean;
+  /** Number the events of an event stream. Default false. */
+  readonly sseIds?: boolean;
+  /** How long a browser waits before it connects to an event stream again, in milliseconds. Default: its own choice. */
+  readonly sseRetryMs?: number;
+  /** An event stream that is idle gets a comment this often, in milliseconds. Default: none. */
+  readonly sseHeartbeatMs?: number;
+
   /** Only these request headers become metadata. Default: all that are not reserved. */
   readonly allowHeaders?: readonly string[];
   /** These request headers never become metadata. Default none. */
@@ -173,6 +182,18 @@ export const PLAIN_OPTIONS = {
     default: "false",
     about: "call methods without side effects by GET, so that caches can answer",
   },
+  ndjsonBare: {
+    kind: "flag",
+    default: "false",
+    about: 'NDJSON lines are the messages themselves, without `{"result": …}` around each',
+  },
+  sseIds: { kind: "flag", default: "false", about: "number the events of an event stream" },
+  sseRetryMs: {
+    kind: "count",
+    default: "none",
+    about: "how long a browser waits before it connects to an event stream again",
+  },
+  sseHeartbeatMs: { kind: "count", default: "none", about: "an idle event stream gets a comment this often" },
   allowHeaders: {
     kind: "list",
     default: "all",

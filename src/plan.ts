@@ -173,5 +173,7 @@ function readClientOptions(config: Config): ClientOptions {
     skippedQuery: config.skippedQuery,
     updateMask: config.updateMask,
     maxDepth: config.maxDepth,
+    framing: { ndjsonBare: config.ndjsonBare, sseIds: config.sseIds, sseRetryMs: config.sseRetryMs },
+    sseHeartbeatMs: config.sseHeartbeatMs,
   };
 }

@@ -88,7 +88,12 @@ async function serveRest(request: Request, target: Target, plan: Plan): Promise<
   }
   if (isHeadOfStream(request, match)) return new Response(null, { headers: { "content-type": "application/json" } });
   const method = plan.planOf(match.route.method);
-  const exchange = createRestExchange({ request, match, query: target.query }, method.codecs, plan.client);
+  const exchange = createRestExchange(
+    { request, match, query: target.query },
+    method.codecs,
+    plan.client,
+    plan.restError,
+  );
   return withoutHeadContent(request, await serveCall(request, exchange, method, plan));
 }
 

@@ -4,6 +4,7 @@ import type { Body, Reply } from "../call.ts";
 import type { Codec } from "../codec/codec.ts";
 import type { MetadataRules } from "../protocol/metadata.ts";
 import type { Method } from "../schema/model.ts";
+import type { FramingOptions } from "./framing.ts";
 
 export interface Exchange {
   readonly method: Method;
@@ -41,4 +42,7 @@ export interface ClientOptions {
   readonly skippedQuery: ReadonlySet<string>;
   readonly updateMask: boolean;
   readonly maxDepth: number;
+  readonly framing: FramingOptions;
+  /** An event stream that is idle gets a comment this often. Undefined: none. */
+  readonly sseHeartbeatMs: number | undefined;
 }

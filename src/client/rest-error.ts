@@ -31,24 +31,25 @@ export function formatRestFailure(error: ConnectError, accept: string | null, op
   if (status === 401 && !headers.has("www-authenticate")) headers.set("www-authenticate", options.challenge);
   const problem = accept?.includes(PROBLEM) && negotiate(accept, [PROBLEM, "application/json"]) === PROBLEM;
   headers.set("content-type", problem ? PROBLEM : "application/json");
-  const shown = details.map((detail) => formatDetail(detail, options.any));
-  return new Response(problem ? formatProblem(error, status, shown) : formatStatus(error, shown), { status, headers });
+  const body = problem ? formatProblem(error, status, options) : formatStatus(error, options);
+  return new Response(body, { status, headers });
 }
 
-/** @param details JSON texts. */
-function formatStatus(error: ConnectError, details: readonly string[]): string {
+/** google.rpc.Status in JSON. */
+export function formatStatus(error: ConnectError, options: Pick<RestErrorOptions, "any">): string {
   const message = error.rawMessage && `,"message":${JSON.stringify(error.rawMessage)}`;
-  return `{"code":${error.code}${message}${formatDetails(details)}}`;
+  return `{"code":${error.code}${message}${formatDetails(error, options)}}`;
 }
 
 /** RFC 9457 §3: no `type` of our own, so its title is the status's meaning; code and details are extension members. */
-function formatProblem(error: ConnectError, status: number, details: readonly string[]): string {
+function formatProblem(error: ConnectError, status: number, options: RestErrorOptions): string {
   const detail = error.rawMessage && `,"detail":${JSON.stringify(error.rawMessage)}`;
   const title = codeName(error.code).replaceAll("_", " ");
-  return `{"title":"${title}","status":${status}${detail},"code":${error.code}${formatDetails(details)}}`;
+  return `{"title":"${title}","status":${status}${detail},"code":${error.code}${formatDetails(error, options)}}`;
 }
 
-function formatDetails(details: readonly string[]): string {
+function formatDetails(error: ConnectError, { any }: Pick<RestErrorOptions, "any">): string {
+  const details = wireDetails(error).map((detail) => formatDetail(detail, any));
   return details.length > 0 ? `,"details":[${details.join(",")}]` : "";
 }
 

@@ -94,7 +94,7 @@ function ignore(): void {}
 
 /** What a body is written from, chunk by chunk, as fast as it is read and no faster. */
 export interface ChunkSource {
-  /** The next bytes; undefined: the body ends well. Rejects: the transfer has to break, so that nobody takes it for whole. */
+  /** The next bytes, which may be none; undefined: the body ends well. Rejects: the transfer has to break, so that nobody takes it for whole. */
   next(): Promise<Uint8Array | undefined>;
   /** Whoever reads the body has left. Not called after the end. */
   cancel(): unknown;
@@ -117,7 +117,9 @@ function writtenStream(source: ChunkSource): ReadableStream<Uint8Array> {
   writer.closed.catch(leave);
   const pump = async () => {
     try {
-      for (let chunk = await source.next(); chunk && isOpen; chunk = await source.next()) await writer.write(chunk);
+      for (let chunk = await source.next(); chunk && isOpen; chunk = await source.next()) {
+        if (chunk.length > 0) await writer.write(chunk);
+      }
       if (!isOpen) return;
       isOpen = false;
       await writer.close();
@@ -136,7 +138,8 @@ function pulledStream(source: ChunkSource): ReadableStream<Uint8Array> {
     {
       async pull(controller) {
         try {
-          const chunk = await source.next();
+          let chunk = await source.next();
+          while (chunk?.length === 0) chunk = await source.next();
           if (chunk) controller.enqueue(chunk);
           else controller.close();
         } catch (error) {

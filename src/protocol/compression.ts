@@ -43,6 +43,12 @@ export async function readDecoded(
   }
 }
 
+/** The decoded bytes of a body as they come; not bounded. It fails when the body is not in its coding. */
+export function decodedStream(stream: ReadableStream<Uint8Array>, encoding: string | null): ReadableStream<Uint8Array> {
+  const format = FORMATS.get((encoding ?? "").trim().toLowerCase());
+  return format ? stream.pipeThrough<Uint8Array>(decompression(format)) : stream;
+}
+
 /** The DOM types know the writable side as BufferSource only. */
 function decompression(format: CompressionFormat): ReadableWritablePair<Uint8Array, Uint8Array> {
   return new DecompressionStream(format) as ReadableWritablePair<Uint8Array, Uint8Array>;

@@ -29,6 +29,13 @@ export function isProto(type: MediaType): boolean {
   return type.essence === "application/proto" || type.essence === "application/x-protobuf";
 }
 
+/** True for JSON texts on lines, in UTF-8; the names that are in use for it, none of them registered. */
+export function isNdjson(type: MediaType): boolean {
+  return NDJSON.has(type.essence) && isUtf8(type);
+}
+
+const NDJSON: ReadonlySet<string> = new Set(["application/x-ndjson", "application/ndjson", "application/jsonl"]);
+
 function isUtf8(type: MediaType): boolean {
   return type.charset === undefined || type.charset === "utf-8" || type.charset === "utf8";
 }
@@ -45,10 +52,10 @@ interface Range {
  * @param offers media types that can be had, the preferred first.
  * @returns the offer of the highest quality, the earlier one among equals; undefined when none is acceptable.
  */
-export function negotiate(accept: string | null, offers: readonly string[]): string | undefined {
+export function negotiate<Offer extends string>(accept: string | null, offers: readonly Offer[]): Offer | undefined {
   if (accept === null || accept.trim() === "") return offers[0];
   const ranges = parseAccept(accept);
-  let best: { offer: string; quality: number } | undefined;
+  let best: { offer: Offer; quality: number } | undefined;
   for (const offer of offers) {
     const quality = qualityOf(offer, ranges);
     if (quality > 0 && quality > (best?.quality ?? 0)) best = { offer, quality };

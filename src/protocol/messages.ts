@@ -91,13 +91,13 @@ export function mapMessages(messages: Messages, convert: (message: Uint8Array) =
   });
 }
 
-/** The same stream, whose first batch was taken already. */
-export function withFirst(first: readonly Uint8Array[], messages: Messages): Messages {
-  let taken: readonly Uint8Array[] | undefined = first;
+/** The same stream, whose first `next()` was called already. */
+export function withFirst(first: Promise<readonly Uint8Array[] | undefined>, messages: Messages): Messages {
+  let taken: typeof first | undefined = first;
   return {
     end: messages.end,
-    async next() {
-      const batch = taken ?? (await messages.next());
+    next() {
+      const batch = taken ?? messages.next();
       taken = undefined;
       return batch;
     },
@@ -144,19 +144,41 @@ export interface MessageFormat {
   batch(messages: readonly Uint8Array[]): Uint8Array;
   /** The last bytes, if any. What it throws breaks the transfer. */
   end(end: End): Uint8Array | undefined;
+  /** What is written when nothing has come for so long. Default: nothing. */
+  readonly idle?: Idle;
+}
+
+export interface Idle {
+  readonly afterMs: number;
+  readonly bytes: Uint8Array;
 }
 
 /** The body that carries a stream. When its reader leaves, the stream is cancelled. */
-export function writeMessages(messages: Messages, format: MessageFormat): ReadableStream<Uint8Array> {
+export function writeMessages(messages: Messages, { batch, end, idle }: MessageFormat): ReadableStream<Uint8Array> {
   let isOpen = true;
+  let pending: Promise<readonly Uint8Array[] | undefined> | undefined;
   return streamOf({
     async next() {
       if (!isOpen) return undefined;
-      const batch = await messages.next();
-      if (batch) return format.batch(batch);
+      pending ??= messages.next();
+      if (idle && !(await settlesWithin(pending, idle.afterMs))) return idle.bytes;
+      const came = await pending;
+      pending = undefined;
+      if (came) return batch(came);
       isOpen = false;
-      return format.end(await messages.end);
+      return end(await messages.end);
     },
     cancel: () => messages.cancel(new ConnectError("the reader has left", Code.Canceled)),
+  });
+}
+
+/** @param promise one that never rejects. */
+export function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ms);
+    promise.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
   });
 }

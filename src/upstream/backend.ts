@@ -103,8 +103,8 @@ export async function openEnvelopes(call: Call): Promise<EnvelopedRequest> {
 
 /** A request that is wrong from the start never reaches the backend. */
 async function awaitFirst(messages: Messages): Promise<Messages> {
-  const first = await messages.next();
-  if (first) return withFirst(first, messages);
+  const first = messages.next();
+  if (await first) return withFirst(first, messages);
   const { error } = await messages.end;
   if (error) throw error;
   return messages;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createRestExchange } from "../../src/client/rest.ts";
 import { httpOfError } from "../../src/protocol/status.ts";
 import { failure } from "../failure.ts";
-import { codecsOf, matchOf, OPTIONS, replyOf, requestMessage, restExchange, shown, wireOf } from "./shop.ts";
+import { codecsOf, ERRORS, matchOf, OPTIONS, replyOf, requestMessage, restExchange, shown, wireOf } from "./shop.ts";
 
 const ITEM = { name: "a", size: 1 };
 
@@ -80,7 +80,9 @@ test("a route without a body takes none, but an empty one", async () => {
   const match = matchOf("GET", "/v1/find");
   const send = (body: string) => {
     const request = new Request("http://gateway.example/v1/find", { method: "POST", body: new Blob([body]) });
-    return requestMessage(createRestExchange({ request, match, query: "" }, codecsOf(match.route.method), OPTIONS));
+    return requestMessage(
+      createRestExchange({ request, match, query: "" }, codecsOf(match.route.method), OPTIONS, ERRORS),
+    );
   };
   await expect(send("x")).rejects.toEqual(failure(Code.InvalidArgument, "takes no body"));
   expect(await send("")).toEqual({});

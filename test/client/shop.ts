@@ -4,8 +4,9 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import type { Reply } from "../../src/call.ts";
 import type { ClientOptions, Exchange, MethodCodecs } from "../../src/client/exchange.ts";
 import { createRestExchange } from "../../src/client/rest.ts";
+import type { RestErrorOptions } from "../../src/client/rest-error.ts";
 import { splitTarget } from "../../src/client/target.ts";
-import type { CodecContext, JsonOptions } from "../../src/codec/codec.ts";
+import type { Codec, CodecContext, JsonOptions } from "../../src/codec/codec.ts";
 import { compileCodec } from "../../src/codec/compile.ts";
 import type { Match } from "../../src/route/route.ts";
 import { createRouter } from "../../src/route/router.ts";
@@ -125,7 +126,21 @@ export const OPTIONS: ClientOptions = {
   skippedQuery: new Set(),
   updateMask: true,
   maxDepth: 100,
+  framing: { ndjsonBare: false, sseIds: false, sseRetryMs: undefined },
+  sseHeartbeatMs: undefined,
 };
+
+export const ERRORS: RestErrorOptions = {
+  challenge: "Bearer",
+  any: builtinCodec("google.protobuf.Any"),
+  retryInfo: builtinCodec("google.rpc.RetryInfo"),
+};
+
+function builtinCodec(name: string): Codec {
+  const message = schema.message(name);
+  if (!message) throw new Error(`no message ${name}`);
+  return compileCodec(message, contextOf());
+}
 
 export function methodOf(name: string): Method {
   const method = schema.services.flatMap(({ methods }) => methods).find((method) => method.name === name);
@@ -144,7 +159,12 @@ export function restExchange(target: string, init: RequestInit = {}, options: Pa
   const request = new Request(`http://gateway.example${target}`, init);
   const { path, query } = splitTarget(`http://gateway.example${target}`);
   const match = matchOf(request.method, path);
-  return createRestExchange({ request, match, query }, codecsOf(match.route.method), { ...OPTIONS, ...options });
+  return createRestExchange(
+    { request, match, query },
+    codecsOf(match.route.method),
+    { ...OPTIONS, ...options },
+    ERRORS,
+  );
 }
 
 /** The request message, as JSON that protobuf-es writes of the wire. */
