@@ -7,6 +7,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadSchema } from "../src/cli/schema.ts";
 import { createGateway } from "../src/gateway.ts";
+import { markChecked } from "../src/route/mark-checked.ts";
 import { writeImage } from "../src/schema/image-write.ts";
 import { readSchema, type SchemaSource } from "../src/schema/read.ts";
 import { compileSet } from "./proto.ts";
@@ -57,6 +58,7 @@ const SOURCES: Readonly<Record<string, SchemaSource>> = {
   "a DescFile": file,
   "several DescFiles": [file],
   "an image": writeImage(readSchema(set)),
+  "an image with checked rules": writeImage(markChecked(readSchema(set))),
   "the buffer of an image": writeImage(readSchema(file)).buffer,
 };
 

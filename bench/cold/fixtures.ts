@@ -1,6 +1,7 @@
 /** What the cold starts begin with: two schemas, and one call for each. */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { markChecked } from "../../src/route/mark-checked.ts";
 import { writeImage } from "../../src/schema/image-write.ts";
 import { readSchema } from "../../src/schema/read.ts";
 import { compileSet } from "../../test/proto.ts";
@@ -97,5 +98,5 @@ export async function loadFixtures(): Promise<readonly Fixture[]> {
 function schemasOf(set: Uint8Array): Fixture["schemas"] {
   const read = fromBinary(FileDescriptorSetSchema, set);
   for (const file of read.file) delete file.sourceCodeInfo;
-  return { image: writeImage(readSchema(set)), descriptors: toBinary(FileDescriptorSetSchema, read) };
+  return { image: writeImage(markChecked(readSchema(set))), descriptors: toBinary(FileDescriptorSetSchema, read) };
 }

@@ -4,6 +4,7 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { formatFault } from "../config.ts";
 import { ProtoError } from "../node/protos.ts";
+import { markChecked } from "../route/mark-checked.ts";
 import { compileRules } from "../route/rule.ts";
 import { writeImage } from "../schema/image-write.ts";
 import type { Fault, Schema } from "../schema/model.ts";
@@ -23,7 +24,7 @@ export interface CompileArguments {
 /** Writes the whole image or nothing: wrangler may read the file meanwhile. */
 export async function compile({ out, onFault, ...source }: CompileArguments): Promise<void> {
   try {
-    const image = writeImage(await readChecked(source, onFault));
+    const image = writeImage(markChecked(await readChecked(source, onFault)));
     await mkdir(dirname(out), { recursive: true });
     await writeFile(`${out}.next`, image);
     await rename(`${out}.next`, out);

@@ -155,7 +155,7 @@ function printMap(map: PlanMap, tag: number, end: number): boolean {
       if (value.kind < Kind.OBJECT) printScalar(value, entryEnd);
       else printMessage(value, readEnd(entryEnd));
     } else {
-      printRaw(map.valueUnset ?? giveUp());
+      printRaw(map.valueUnset() ?? giveUp());
     }
     if (tape.at !== entryEnd) giveUp();
   } while (follows(tag, end));

@@ -118,8 +118,8 @@ export interface PlanMap {
   readonly keyUnset: Uint8Array;
   readonly value: Shape;
   readonly valueTag: number;
-  /** JSON of a value that is not there; undefined for messages. */
-  readonly valueUnset: Uint8Array | undefined;
+  /** JSON of a value that is not there, which is rare; undefined for messages. */
+  valueUnset(): Uint8Array | undefined;
 }
 
 export interface Plan {
@@ -204,13 +204,17 @@ export class Plans {
 
   #map({ key, value }: NonNullable<Field["map"]>): PlanMap {
     const slots = entrySlotsOf({ key, value });
+    let valueUnset: Uint8Array | undefined;
     return {
       key: this.#shape(key),
       keyTag: tagOf(slots.get(key.number) as Slot),
       keyUnset: encoder.encode(key.type === Type.STRING ? '""' : key.type === Type.BOOL ? '"false"' : '"0"'),
       value: this.#shape(value),
       valueTag: tagOf(slots.get(value.number) as Slot),
-      valueUnset: value.message ? undefined : this.#unset(undefined, value),
+      valueUnset: () => {
+        if (!value.message) valueUnset ??= this.#unset(undefined, value);
+        return valueUnset;
+      },
     };
   }
 

@@ -1,6 +1,7 @@
 /** The dev server: the Worker in workerd, in front of any backend, serving any schema. */
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { createGateway } from "../image-gateway.ts";
+import { markChecked } from "../route/mark-checked.ts";
 import { writeImage } from "../schema/image-write.ts";
 import { readSchema } from "../schema/read.ts";
 import { readVariables } from "../variables.ts";
@@ -41,7 +42,7 @@ export interface DevServer {
 export async function startDevServer({ schema, host, port, warn, log, ...rest }: DevOptions): Promise<DevServer> {
   const variables = { ISTHMUS_ON_FAULT: "skip", ...rest.variables };
   // The Worker's own gateway is made by the first request: what it would refuse or warn of is told here and now.
-  const image = writeImage(readSchema(schema));
+  const image = writeImage(markChecked(readSchema(schema)));
   createGateway({ ...readVariables(variables), schema: image, warn });
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({

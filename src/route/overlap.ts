@@ -1,5 +1,5 @@
 /** What can be said of two templates without any request: which is tried first, which holds the other, what both match. */
-import type { Template } from "./route.ts";
+import type { Template } from "../schema/model.ts";
 
 /**
  * The order in which the router tries templates that match the same path: at the first segment in which they differ, a

@@ -1,27 +1,5 @@
 /** What a checked http rule is: the words that router, binding and `isthmus routes` share. */
-import type { Field, HttpRule, Method } from "../schema/model.ts";
-
-/** A parsed path template (google/api/http.proto, "Path template syntax"). */
-export interface Template {
-  readonly text: string;
-  /** Decoded literals, `*` and `**`; variables flattened. A literal that decodes to "*" cannot occur. */
-  readonly segments: readonly string[];
-  /** Decoded custom verb without its colon; "" when there is none. */
-  readonly verb: string;
-  readonly variables: readonly TemplateVariable[];
-  /** Accepted, but against the letter of http.proto (`**` with a tail). */
-  readonly warning?: string;
-}
-
-export interface TemplateVariable {
-  /** `book.name` */
-  readonly field: string;
-  /** First segment, and one past the last, counted in `segments`. */
-  readonly start: number;
-  readonly end: number;
-  /** Spans more than one segment, or is `**`: its value keeps `%2F`. */
-  readonly multi: boolean;
-}
+import type { Field, HttpRule, Method, Template, TemplateVariable } from "../schema/model.ts";
 
 /** One binding of one method: a rule that was checked, with its names resolved to fields. */
 export interface Route {
@@ -32,8 +10,8 @@ export interface Route {
   readonly template: Template;
   /** In the order of `template.variables`. */
   readonly variables: readonly RouteVariable[];
-  readonly body?: "*" | Field;
-  readonly responseBody?: Field;
+  readonly body?: "*" | Field | undefined;
+  readonly responseBody?: Field | undefined;
 }
 
 export interface RouteVariable extends TemplateVariable {

@@ -1,7 +1,8 @@
 /** Checks the http rules of a schema and resolves their names: what is wrong is found here, before any request. */
-import type { Fault, Field, HttpRule, Message, Method, Schema } from "../schema/model.ts";
+import type { Fault, Field, HttpRule, Message, Method, Schema, Template, TemplateVariable } from "../schema/model.ts";
 import { hasTextForm } from "../schema/special.ts";
-import type { Route, RouteVariable, Template, TemplateVariable } from "./route.ts";
+import { CheckedRoute } from "./checked-route.ts";
+import type { Route, RouteVariable } from "./route.ts";
 import { parseTemplate, TemplateError } from "./template.ts";
 
 /** An HTTP method (RFC 9110 §9.1, `token`). */
@@ -18,18 +19,19 @@ export function compileRules(
   services: ReadonlySet<string> | undefined,
 ): { routes: readonly Route[]; faults: readonly Fault[] } {
   const wanted = services ?? schema.named;
-  const routes = new Map<string, Route>();
+  const methods = schema.services.filter((service) => wanted.has(service.name)).flatMap((service) => service.methods);
+  const bindings = methods.flatMap((method) => method.rules.map((rule) => ({ method, rule })));
+  // What was checked together was compared as well.
+  const keyOf = bindings.every(({ rule }) => rule.checked) ? (route: Route) => route.rule : shapeOf;
+  const routes = new Map<unknown, Route>();
   const faults: Fault[] = [];
-  const reachable = schema.services.filter((service) => wanted.has(service.name));
-  for (const method of reachable.flatMap((service) => service.methods)) {
-    for (const rule of method.rules) {
-      const check = new RuleCheck(method, rule);
-      const route = check.route();
-      const first = route && routes.get(shapeOf(route));
-      if (first) check.fault(`the same method and path as ${describeRoute(first)}`, "change one of them");
-      else if (route) routes.set(shapeOf(route), route);
-      faults.push(...check.faults);
-    }
+  for (const { method, rule } of bindings) {
+    const check = new RuleCheck(method, rule);
+    const route = rule.checked ? new CheckedRoute(method, rule) : check.route();
+    const first = route && routes.get(keyOf(route));
+    if (first) check.fault(`the same method and path as ${describeRoute(first)}`, "change one of them");
+    else if (route) routes.set(keyOf(route), route);
+    faults.push(...check.faults);
   }
   return { routes: [...routes.values()], faults };
 }

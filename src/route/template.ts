@@ -1,5 +1,5 @@
 /** Reads path templates (google/api/http.proto, "Path template syntax"). */
-import type { Template, TemplateVariable } from "./route.ts";
+import type { Template, TemplateVariable } from "../schema/model.ts";
 
 export class TemplateError extends Error {
   override readonly name = "TemplateError";

@@ -10,7 +10,8 @@
  *     services = count service*
  *     service  = name file named(0|1) count method*
  *     method   = name kind idempotency input output line(0: none) count rule*
- *     rule     = method template body responseBody nested(0|1) | hasSource(2) [source]
+ *     rule     = method template body responseBody nested(0|1) | hasSource(2) | isChecked(4) [source] [checked]
+ *     checked  = count segment* verb count (field start end multi(0|1))*
  *     message  = name count oneof-name* count field* then for each oneof: count position-of-field*
  *     field    = type | flags  name number [jsonName] [oneof] [message | enum] [key value, two fields] [default]
  *     default  = its kind, then number f64 | 64 bits | boolean 0|1 | string | count byte*
@@ -24,7 +25,7 @@
 /** No descriptor set begins like this: 0 is no tag of protobuf. */
 export const MAGIC: readonly number[] = [0x00, 0x49, 0x53, 0x54];
 /** Raised with every change of the layout. */
-export const VERSION = 1;
+export const VERSION = 2;
 /** Magic, version, checksum. */
 export const HEADER_BYTES = 12;
 /** The four counts behind the header. */
@@ -34,7 +35,7 @@ export const HEAD_BYTES = 16;
 export const KINDS = ["unary", "server-stream", "client-stream", "bidi"] as const;
 export const IDEMPOTENCIES = ["unknown", "no-side-effects", "idempotent"] as const;
 
-export const RuleFlag = { NESTED: 1, SOURCE: 2 } as const;
+export const RuleFlag = { NESTED: 1, SOURCE: 2, CHECKED: 4 } as const;
 
 /** The type of a field stands in the five bits below. */
 export const TYPE_MASK = 0x1f;
@@ -54,14 +55,15 @@ export const FieldFlag = {
 export const DefaultKind = { NUMBER: 0, INT64: 1, UINT64: 2, BOOLEAN: 3, STRING: 4, BYTES: 5 } as const;
 
 /**
- * FNV-1a over words of 32 bits. A single word that differs always changes it.
+ * FNV-1a over words of 32 bits. A single word that differs always changes it. Read as an array of words, a third less time
+ * in a cold isolate than through a DataView; all machines that run this have little-endian words.
  *
  * @param image whole words, of which those behind the header count.
  */
-export function checksum(image: DataView): number {
-  let hash = 0x811c9dc5;
-  for (let at = HEADER_BYTES; at < image.byteLength; at += 4) {
-    hash = Math.imul(hash ^ image.getUint32(at, true), 0x01000193);
-  }
+export function checksum(image: Uint8Array): number {
+  const { buffer, byteOffset, byteLength } = image.byteOffset % 4 === 0 ? image : image.slice();
+  const words = new Int32Array(buffer, byteOffset, byteLength / 4);
+  let hash = 0x811c9dc5 | 0;
+  for (let i = HEADER_BYTES / 4; i < words.length; i++) hash = Math.imul(hash ^ (words[i] as number), 0x01000193);
   return hash >>> 0;
 }

@@ -14,7 +14,7 @@ import {
   TYPE_MASK,
   VERSION,
 } from "./image-format.ts";
-import { createLazyMessage, type MessageContent } from "./lazy-message.ts";
+import { LazyMessage, type MessageContent } from "./lazy-message.ts";
 import {
   type Enum,
   type Field,
@@ -23,6 +23,7 @@ import {
   type Method,
   type Schema,
   type Service,
+  type Template,
   Type,
 } from "./model.ts";
 
@@ -48,7 +49,7 @@ export function readImage(source: Uint8Array | ArrayBuffer): Schema {
       `the schema image has version ${version}, this release of Isthmus reads ${VERSION}: run \`isthmus compile\` again`,
     );
   }
-  if (view.getUint32(8, true) !== checksum(view)) throw damaged();
+  if (view.getUint32(8, true) !== checksum(bytes)) throw damaged();
   return new Image(bytes, view).schema();
 }
 
@@ -73,7 +74,7 @@ class Image {
   readonly #strings: (string | undefined)[];
   readonly #messages: (Message | undefined)[];
   readonly #enums: (Enum | undefined)[];
-  #messagesByName: ReadonlyMap<string, Message> | undefined;
+  #messageIndexes: ReadonlyMap<string, number> | undefined;
 
   constructor(bytes: Uint8Array, view: DataView) {
     this.#bytes = bytes;
@@ -100,19 +101,19 @@ class Image {
     return {
       services,
       named,
-      message: (fullName) => this.#allMessages().get(fullName) ?? builtinMessage(fullName),
-      messages: () => this.#allMessages().values(),
+      message: (fullName) => {
+        const index = this.#indexesByName().get(fullName);
+        return index === undefined ? builtinMessage(fullName) : this.#message(index);
+      },
+      messages: () => Array.from(this.#messages, (_, index) => this.#message(index)),
     };
   }
 
-  #allMessages(): ReadonlyMap<string, Message> {
-    this.#messagesByName ??= new Map(
-      Array.from({ length: this.#messages.length }, (_, index) => {
-        const message = this.#message(index);
-        return [message.name, message];
-      }),
+  #indexesByName(): ReadonlyMap<string, number> {
+    this.#messageIndexes ??= new Map(
+      Array.from(this.#messages, (_, index) => [this.#string(this.#messageRecord(index)), index]),
     );
-    return this.#messagesByName;
+    return this.#messageIndexes;
   }
 
   #service(cursor: Cursor, named: Set<string>): Service {
@@ -144,21 +145,33 @@ class Image {
     const flags = cursor.varint();
     const nested = (flags & RuleFlag.NESTED) !== 0;
     const source = flags & RuleFlag.SOURCE ? { source: this.#string(cursor) } : undefined;
-    return { method, template, body, responseBody, nested, ...source };
+    const checked = flags & RuleFlag.CHECKED ? { checked: this.#template(cursor, template) } : undefined;
+    return { method, template, body, responseBody, nested, ...source, ...checked };
+  }
+
+  #template(cursor: Cursor, text: string): Template {
+    const segments = cursor.list(() => this.#string(cursor));
+    const verb = this.#string(cursor);
+    const variables = cursor.list(() => ({
+      field: this.#string(cursor),
+      start: cursor.varint(),
+      end: cursor.varint(),
+      multi: cursor.flag(),
+    }));
+    return { text, segments, verb, variables };
   }
 
   #message(index: number): Message {
     let message = this.#messages[index];
     if (!message) {
-      const cursor = this.#record(this.#messageTable, index, this.#messages);
-      message = createLazyMessage(this.#string(cursor), () => this.#content(index));
+      message = new LazyMessage(this.#string(this.#messageRecord(index)), () => this.#content(index));
       this.#messages[index] = message;
     }
     return message;
   }
 
   #content(index: number): MessageContent {
-    const cursor = this.#record(this.#messageTable, index, this.#messages);
+    const cursor = this.#messageRecord(index);
     this.#string(cursor);
     const oneofs = cursor.list(() => ({ name: this.#string(cursor), fields: [] as Field[] }));
     const fields = cursor.list(() => this.#field(cursor, oneofs));
@@ -243,6 +256,10 @@ class Image {
       this.#strings[index] = string;
     }
     return string;
+  }
+
+  #messageRecord(index: number): Cursor {
+    return this.#record(this.#messageTable, index, this.#messages);
   }
 
   #record(table: number, index: number, items: readonly unknown[]): Cursor {

@@ -11,7 +11,16 @@ import {
   RuleFlag,
   VERSION,
 } from "./image-format.ts";
-import { type Enum, type Field, type HttpRule, type Message, type Method, type Schema, Type } from "./model.ts";
+import {
+  type Enum,
+  type Field,
+  type HttpRule,
+  type Message,
+  type Method,
+  type Schema,
+  type Template,
+  Type,
+} from "./model.ts";
 
 /** @returns the same bytes for the same schema, always. */
 export function writeImage(schema: Schema): Uint8Array<ArrayBuffer> {
@@ -79,7 +88,7 @@ class ImageWriter {
     }
     image.set(MAGIC);
     view.setUint32(4, VERSION, true);
-    view.setUint32(8, checksum(view), true);
+    view.setUint32(8, checksum(image), true);
     return image;
   }
 
@@ -109,10 +118,25 @@ class ImageWriter {
     this.#list(method.rules, (rule) => this.#rule(rule));
   }
 
-  #rule({ method, template, body, responseBody, nested, source }: HttpRule): void {
+  #rule({ method, template, body, responseBody, nested, source, checked }: HttpRule): void {
     for (const text of [method, template, body, responseBody]) this.#string(text);
-    this.#varint((nested ? RuleFlag.NESTED : 0) | (source === undefined ? 0 : RuleFlag.SOURCE));
+    const flags = [
+      [RuleFlag.NESTED, nested],
+      [RuleFlag.SOURCE, source !== undefined],
+      [RuleFlag.CHECKED, checked !== undefined],
+    ] as const;
+    this.#flags(0, flags);
     if (source !== undefined) this.#string(source);
+    if (checked) this.#template(checked);
+  }
+
+  #template({ segments, verb, variables }: Template): void {
+    this.#list(segments, (segment) => this.#string(segment));
+    this.#string(verb);
+    this.#list(variables, ({ field, start, end, multi }) => {
+      this.#string(field);
+      for (const number of [start, end, Number(multi)]) this.#varint(number);
+    });
   }
 
   #message({ name, fields, oneofs }: Message): void {
@@ -135,7 +159,7 @@ class ImageWriter {
       [FieldFlag.MAP, map !== undefined],
       [FieldFlag.DEFAULT, defaultValue !== undefined],
     ] as const;
-    this.#varint(flags.reduce<number>((bits, [flag, set]) => (set ? bits | flag : bits), field.type));
+    this.#flags(field.type, flags);
     this.#string(name);
     this.#varint(field.number);
     if (jsonName !== name) this.#string(jsonName);
@@ -176,6 +200,10 @@ class ImageWriter {
       this.#string(value.name);
       this.#varint(((value.number << 1) ^ (value.number >> 31)) >>> 0);
     });
+  }
+
+  #flags(bits: number, flags: readonly (readonly [flag: number, set: boolean])[]): void {
+    this.#varint(flags.reduce((all, [flag, set]) => (set ? all | flag : all), bits));
   }
 
   #list<T>(items: readonly T[], write: (item: T) => void): void {

@@ -1,20 +1,29 @@
 /** A message whose fields are read when first looked at, so that types may be circular and what is not used costs nothing. */
-import type { Message } from "./model.ts";
+import type { Field, Message, Oneof } from "./model.ts";
 
 export type MessageContent = Pick<Message, "fields" | "oneofs">;
 
-/** @param read called once at most. */
-export function createLazyMessage(name: string, read: () => MessageContent): Message {
-  let content: MessageContent | undefined;
-  return {
-    name,
-    get fields() {
-      content ??= read();
-      return content.fields;
-    },
-    get oneofs() {
-      content ??= read();
-      return content.oneofs;
-    },
-  };
+export class LazyMessage implements Message {
+  readonly name: string;
+  readonly #read: () => MessageContent;
+  #content: MessageContent | undefined;
+
+  /** @param read called until it returns once. */
+  constructor(name: string, read: () => MessageContent) {
+    this.name = name;
+    this.#read = read;
+  }
+
+  get fields(): readonly Field[] {
+    return this.#known.fields;
+  }
+
+  get oneofs(): readonly Oneof[] {
+    return this.#known.oneofs;
+  }
+
+  get #known(): MessageContent {
+    this.#content ??= this.#read();
+    return this.#content;
+  }
 }

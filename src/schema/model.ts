@@ -82,6 +82,33 @@ export interface HttpRule {
   readonly nested: boolean;
   /** Where the rule stands when not at its method: `service config, http.rules[3]`. */
   readonly source?: string;
+  /**
+   * The template, parsed, of a rule that was found to be without fault, alone and beside all others of the services that
+   * are reachable unless told otherwise. An image has it, so that nothing is checked at start.
+   */
+  readonly checked?: Template;
+}
+
+/** A parsed path template (google/api/http.proto, "Path template syntax"). */
+export interface Template {
+  readonly text: string;
+  /** Decoded literals, `*` and `**`; variables flattened. A literal that decodes to "*" cannot occur. */
+  readonly segments: readonly string[];
+  /** Decoded custom verb without its colon; "" when there is none. */
+  readonly verb: string;
+  readonly variables: readonly TemplateVariable[];
+  /** Accepted, but against the letter of http.proto (`**` with a tail). */
+  readonly warning?: string;
+}
+
+export interface TemplateVariable {
+  /** `book.name` */
+  readonly field: string;
+  /** First segment, and one past the last, counted in `segments`. */
+  readonly start: number;
+  readonly end: number;
+  /** Spans more than one segment, or is `**`: its value keeps `%2F`. */
+  readonly multi: boolean;
 }
 
 /** A fault in a rule: what, where, and in which method. */

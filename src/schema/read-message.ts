@@ -1,7 +1,7 @@
 /** Reads messages, fields and enums of the model from descriptors, each once and only when asked for. */
 import type { DescEnum, DescExtension, DescField, DescMessage, Registry, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
-import { createLazyMessage, type MessageContent } from "./lazy-message.ts";
+import { LazyMessage, type MessageContent } from "./lazy-message.ts";
 import { type Enum, type Field, type Message, type Oneof, Type } from "./model.ts";
 
 export interface MessageReader {
@@ -19,7 +19,7 @@ export function createMessageReader(registry?: Registry): MessageReader {
   function read(desc: DescMessage): Message {
     const known = messages.get(desc);
     if (known) return known;
-    const message = createLazyMessage(desc.typeName, () => readContent(desc));
+    const message = new LazyMessage(desc.typeName, () => readContent(desc));
     messages.set(desc, message);
     return message;
   }

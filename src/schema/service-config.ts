@@ -84,7 +84,8 @@ interface Place {
   readonly selector: string;
 }
 
-function withRules(service: Service, rulesOf: (method: Method) => readonly HttpRule[]): Service {
+/** A copy of the service, in which methods have other rules. */
+export function withRules(service: Service, rulesOf: (method: Method) => readonly HttpRule[]): Service {
   const methods: Method[] = [];
   const changed: Service = { ...service, methods };
   for (const method of service.methods) methods.push({ ...method, service: changed, rules: rulesOf(method) });

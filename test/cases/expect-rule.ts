@@ -1,9 +1,9 @@
 /** Cases of templates and rules: checked against src/route and src/schema themselves, without a gateway. */
 import { clone, create, fromBinary, fromJson, type JsonValue, setExtension, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema, MethodOptionsSchema } from "@bufbuild/protobuf/wkt";
-import type { Template } from "../../src/route/route.ts";
 import { compileRules } from "../../src/route/rule.ts";
 import { parseTemplate } from "../../src/route/template.ts";
+import type { Template } from "../../src/schema/model.ts";
 import { readSchema } from "../../src/schema/read.ts";
 import type { RuleCase, TemplateCase } from "./case.ts";
 import { expected, sameJson } from "./compare.ts";

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { build } from "esbuild";
+import { markChecked } from "../../src/route/mark-checked.ts";
 import { writeImage } from "../../src/schema/image-write.ts";
 import { readSchema } from "../../src/schema/read.ts";
 import type { JsonObject } from "./case.ts";
@@ -36,7 +37,7 @@ export async function startWorkerd(
 ): Promise<Workerd> {
   const folder = await mkdtemp(join(tmpdir(), "isthmus-cases-"));
   await bundle(entry, join(folder, "worker.js"));
-  await writeFile(join(folder, "schema.bin"), writeImage(readSchema(schema)));
+  await writeFile(join(folder, "schema.bin"), writeImage(markChecked(readSchema(schema))));
   for (const [i, one] of options.entries()) await writeFile(join(folder, `options${i}.json`), JSON.stringify(one));
   await writeFile(join(folder, "config.capnp"), formatConfig(options.length));
 

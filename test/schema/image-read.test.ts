@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { markChecked } from "../../src/route/mark-checked.ts";
 import { checksum } from "../../src/schema/image-format.ts";
 import { isImage, readImage } from "../../src/schema/image-read.ts";
 import { writeImage } from "../../src/schema/image-write.ts";
@@ -16,9 +17,10 @@ const set = await compileSet(`syntax = "proto3";
   message Item { string item_name = 1; map<string, Kind> kinds = 2; oneof one { Item item = 3; bytes raw = 4; } }
   enum Kind { KIND_UNSPECIFIED = 0; GOOD = 1; }
   service Items { rpc Get(Item) returns (Item); }`);
-const { schema } = applyServiceConfig(readSchema(set), {
+const { schema: configured } = applyServiceConfig(readSchema(set), {
   http: { rules: [{ selector: "small.Items.Get", get: "/v1/{item_name}" }] },
 });
+const schema = markChecked(configured);
 const image = writeImage(schema);
 
 test("an image is told from a descriptor set, and read by what reads either", () => {
@@ -135,6 +137,6 @@ function repaired(source: Uint8Array, change: (bytes: Uint8Array<ArrayBuffer>) =
   change(bytes);
   bytes.set(source.subarray(0, 8));
   const view = new DataView(bytes.buffer);
-  view.setUint32(8, checksum(view), true);
+  view.setUint32(8, checksum(bytes), true);
   return bytes;
 }

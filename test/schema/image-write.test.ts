@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { compileProtos } from "../../src/node/protos.ts";
+import { markChecked } from "../../src/route/mark-checked.ts";
 import { readImage } from "../../src/schema/image-read.ts";
 import { writeImage } from "../../src/schema/image-write.ts";
 import type { Field, Schema } from "../../src/schema/model.ts";
@@ -62,6 +63,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
   kinds,
   "the example": readSchema(await compileProtos("proto")),
   "nothing at all": readSchema(new Uint8Array()),
+  "rules that were checked": markChecked(catalogue),
   "rules of a service config": applyServiceConfig(corners, {
     http: { rules: [{ selector: "corners.Corners.Up", get: "/v1/up", additional_bindings: [{ put: "/v1/up" }] }] },
   }).schema,
