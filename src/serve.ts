@@ -122,6 +122,12 @@ async function serveCall(request: Request, exchange: Exchange, plan: MethodPlan,
 }
 
 /**
+ * A backend that heeds the deadline ends its answer in words of the protocol; a cut, which is all that can be done to an
+ * untouched body, says less. So it comes only when the backend should have been heard.
+ */
+const PASSTHROUGH_GRACE_MS = 500;
+
+/**
  * What is still to come of an answer ends with the deadline, and the deadline with it. A body that passes through too,
  * but not a compressed one, which watching would change.
  */
@@ -135,6 +141,7 @@ function underDeadline(reply: Reply, deadline: Deadline): Reply {
   }
   if (body.kind === "message" || body.stream === null) return reply;
   if (deadline.remainingMs() === undefined || header.has("content-encoding")) return reply;
+  deadline.extend(PASSTHROUGH_GRACE_MS);
   return { ...reply, body: { kind: "raw", stream: watchBody(body.stream, deadline.stop) } };
 }
 

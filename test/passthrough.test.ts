@@ -240,6 +240,16 @@ test("the deadline holds for a body that passes: its transfer is broken, the bac
   await closed.promise;
 });
 
+test("a backend that says itself that the time is over is heard", async () => {
+  answer = (_, response) => {
+    response.writeHead(200, PROTO).write("first");
+    setTimeout(() => response.end(" and last"), 350);
+  };
+  const request = open(RPC, { headers: { ...PROTO, "connect-timeout-ms": "300" } });
+  request.end();
+  expect(String(await readBody(await responseOf(request)))).toBe("first and last");
+});
+
 test("an answer that the backend breaks off is broken for the caller", async () => {
   answer = (_, response) => {
     response.writeHead(200, PROTO);

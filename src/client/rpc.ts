@@ -35,12 +35,27 @@ export function createRpcExchange(
 export function formatRpcFailure(request: Request): FormatFailure {
   const essence = essenceOf(request);
   const dialect = grpcWebDialect(essence) ?? connectStreamDialect(essence);
-  if (!dialect) return formatConnectFailure;
   return (error) => {
-    // A request that is none of the protocol's gets an answer of HTTP's.
-    const { status } = httpOfError(error);
-    return status === 405 || status === 415 ? formatConnectFailure(error) : formatEnd(error, dialect);
+    const { status, header } = httpOfError(error);
+    if (status === 405 || status === 415) return formatRefusal(request, error.rawMessage, status, header);
+    return dialect ? formatEnd(error, dialect) : formatConnectFailure(error);
   };
+}
+
+/**
+ * A request that is none of the protocol's gets an answer of HTTP's, of which clients infer the code "unknown". One that says
+ * that it is Connect's may be told so, and why.
+ */
+function formatRefusal(
+  { headers }: Request,
+  message: string,
+  status: number,
+  header: Readonly<Record<string, string>>,
+): Response {
+  if (headers.has("connect-protocol-version")) {
+    return formatConnectFailure(refuse(status, Code.Unknown, message, header));
+  }
+  return new Response(message, { status, headers: header });
 }
 
 function formatEnd(error: ConnectError, { contentType, formatEnd, encode }: Dialect): Response {

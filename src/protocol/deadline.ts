@@ -51,6 +51,8 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Milliseconds left, at least 1; undefined without a deadline. */
   remainingMs(): number | undefined;
+  /** The timer, if there is one, runs on for that much longer; `remainingMs` does not. */
+  extend(ms: number): void;
   /** Frees the timer. The signal stays as it is. */
   stop(): void;
 }
@@ -69,18 +71,26 @@ export function startDeadline(caller: AbortSignal, timeoutMs: number | undefined
     return {
       signal: controller.signal,
       remainingMs: () => undefined,
+      extend: () => undefined,
       stop: () => caller.removeEventListener("abort", leave),
     };
   }
   const startedMs = Date.now();
+  const remainingMs = () => Math.max(1, timeoutMs - (Date.now() - startedMs));
   const expire = () => controller.abort(new ConnectError("the deadline has passed", Code.DeadlineExceeded));
   if (timeoutMs === 0) expire();
-  const timer = timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS ? setTimeout(expire, timeoutMs) : undefined;
+  let timer = timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS ? setTimeout(expire, timeoutMs) : undefined;
   return {
     signal: controller.signal,
-    remainingMs: () => Math.max(1, timeoutMs - (Date.now() - startedMs)),
+    remainingMs,
+    extend(ms) {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      timer = setTimeout(expire, Math.min(remainingMs() + ms, MAX_TIMER_MS));
+    },
     stop() {
       clearTimeout(timer);
+      timer = undefined;
       caller.removeEventListener("abort", leave);
     },
   };

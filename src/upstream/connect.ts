@@ -54,10 +54,10 @@ function rawStream(body: Exclude<Call["body"], { kind: "message" }>): ReadableSt
   throw new ConnectError("a unary method takes one message", Code.Internal);
 }
 
-/** The URL of the call as Connect GET, or undefined when it has to be a POST. */
+/** The URL of the call as Connect GET, its parameters in the order that caches know; undefined when it has to be a POST. */
 function getUrl(url: string, call: Call, message: Uint8Array): string | undefined {
   if (call.method.idempotency !== "no-side-effects" || message.length > MAX_GET_URL) return undefined;
-  const get = `${url}?connect=v1&encoding=proto&base64=1&message=${urlBase64(message)}`;
+  const get = `${url}?connect=v1&base64=1&encoding=proto&message=${urlBase64(message)}`;
   return get.length <= MAX_GET_URL ? get : undefined;
 }
 

@@ -69,10 +69,11 @@ function readMessages(call: Call, { headers, body }: Response, options: Upstream
       if (!last && messages > 0) {
         throw new ConnectError("the answer of the backend broke off before its trailers", Code.Internal);
       }
-      // Without any frame the header holds the trailers; "Trailers-Only".
+      // Without any frame the header holds the trailers; "Trailers-Only". It may hold what was meant as header too, and nobody
+      // can tell them apart: all of it is both.
       const trailers = last ? parseTrailers(last) : headers;
       const error = parseGrpcStatus(trailers);
-      return { ...(error && { error }), trailer: last ? responseMetadata(trailers) : new Headers() };
+      return { ...(error && { error }), trailer: responseMetadata(trailers) };
     },
     describe: (error) => brokenAnswer(call, options, error),
   });

@@ -77,6 +77,24 @@ test("expires with deadline_exceeded, not before", () => {
   expect(remainingMs()).toBe(1);
 });
 
+test("extended, it expires later, with the same budget", () => {
+  const { signal, remainingMs, extend } = startDeadline(new AbortController().signal, 1_000);
+  vi.advanceTimersByTime(400);
+  extend(500);
+  expect(remainingMs()).toBe(600);
+  vi.advanceTimersByTime(1_099);
+  expect(signal.aborted).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(reasonCode(signal)).toBe(Code.DeadlineExceeded);
+});
+
+test.each([undefined, 1_000])("what has stopped, or has no timer, is not extended, timeout %j", (timeoutMs) => {
+  const deadline = startDeadline(new AbortController().signal, timeoutMs);
+  deadline.stop();
+  deadline.extend(500);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 test("zero is over at once", () => {
   expect(reasonCode(startDeadline(new AbortController().signal, 0).signal)).toBe(Code.DeadlineExceeded);
 });

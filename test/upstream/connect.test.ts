@@ -378,7 +378,7 @@ test("methods without side effects go as GET where that is wanted", async () => 
     return JSON.parse(reply.header.get("x-seen") ?? "");
   };
   const message = Buffer.from(MESSAGE).toString("base64url");
-  const query = `connect=v1&encoding=proto&base64=1&message=${message}`;
+  const query = `connect=v1&base64=1&encoding=proto&message=${message}`;
   expect(await seen("Pure", true)).toEqual(["GET", `/test.Service/Pure?${query}`, null, null]);
   expect(await seen("Pure", false)).toEqual(["POST", "/test.Service/Pure", "application/proto", "1"]);
   expect(await seen("Plain", true)).toEqual(["POST", "/test.Service/Plain", "application/proto", "1"]);
