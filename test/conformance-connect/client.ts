@@ -18,11 +18,10 @@ import {
   withLength,
 } from "./messages.ts";
 
-/** What the reference server is to see of a call that the gateway translates: binary messages, not compressed, by POST. */
+/** What the reference server is to see of a call that the gateway translates: binary messages, not compressed. */
 const TRANSLATED: Readonly<Record<string, string>> = {
   "x-expect-codec": String(CODEC_PROTO),
   "x-expect-compression": "1",
-  "x-expect-http-method": "POST",
 };
 
 const [setFile = "", program = "", caller, upstream] = process.argv.slice(2);
@@ -53,7 +52,7 @@ process.exitCode = code;
 /** Sends the call to the gateway, in the caller's protocol. */
 async function redirect(request: ClientRequest): Promise<void> {
   const backend = { port: request.port, protocol };
-  const gateway = gateways.get(backend.port) ?? (await startGateway(set, backend));
+  const gateway = gateways.get(backend.port) ?? (await startGateway(set, backend, { connectGet: true }));
   gateways.set(backend.port, gateway);
   request.port = gateway.port;
   // What the backend speaks too is passed on as it is.

@@ -1,5 +1,6 @@
 /** The gateway in workerd, before a server of the suite. */
 import { fileURLToPath } from "node:url";
+import type { JsonObject } from "../cases/case.ts";
 import { startWorkerd } from "../cases/workerd.ts";
 import type { ProtocolName } from "./messages.ts";
 
@@ -19,13 +20,11 @@ export interface RunningGateway {
 
 /**
  * @param set bytes of the suite's FileDescriptorSet.
- * @param readMaxBytes bytes of one request message; undefined: the gateway's default.
+ * @param options of the gateway, beside its backend.
  */
-export async function startGateway(set: Uint8Array, backend: Backend, readMaxBytes?: number): Promise<RunningGateway> {
-  const url = `http://127.0.0.1:${backend.port}`;
-  const { ports, stop } = await startWorkerd(WORKER, set, [
-    { backends: { "*": { url, protocol: backend.protocol } }, rpc: "all", ...(readMaxBytes && { readMaxBytes }) },
-  ]);
+export async function startGateway(set: Uint8Array, backend: Backend, options: JsonObject): Promise<RunningGateway> {
+  const backends = { "*": { url: `http://127.0.0.1:${backend.port}`, protocol: backend.protocol } };
+  const { ports, stop } = await startWorkerd(WORKER, set, [{ backends, rpc: "all", ...options }]);
   const [port = 0] = ports;
   return { port, stop };
 }

@@ -23,7 +23,9 @@ process.once("exit", () => server.kill());
 server.stdin.end(withLength(language.format("ServerCompatRequest", request)));
 const response = language.parse("ServerCompatResponse", await readMessage(server.stdout));
 
-const gateway = await startGateway(set, { port: response.port, protocol }, limit);
+// An answer of the suite repeats the request, so it is the larger of the two.
+const limits = { readMaxBytes: limit, upstreamReadMaxBytes: 4 * limit };
+const gateway = await startGateway(set, { port: response.port, protocol }, limits);
 process.once("SIGTERM", async () => {
   await gateway.stop();
   process.exit(0);
