@@ -32,11 +32,9 @@ export function grpcWebDialect(essence: string): Dialect | undefined {
 function formatTrailers({ error, trailer }: End): string {
   const details = error ? wireDetails(error) : [];
   const lines = [
-    `grpc-status: ${error?.code ?? 0}`,
-    ...(error?.rawMessage ? [`grpc-message: ${encodeMessage(error.rawMessage)}`] : []),
-    ...(error && details.length > 0
-      ? [`grpc-status-details-bin: ${unpaddedBase64(formatStatus(error, details))}`]
-      : []),
+    `grpc-status:${error?.code ?? 0}`,
+    ...(error?.rawMessage ? [`grpc-message:${encodeMessage(error.rawMessage)}`] : []),
+    ...(error && details.length > 0 ? [`grpc-status-details-bin:${unpaddedBase64(formatStatus(error, details))}`] : []),
   ];
   return `${lines.join("\r\n")}\r\n${metadataLines(trailer)}`;
 }

@@ -31,7 +31,7 @@ export function openBase64(stream: ReadableStream<Uint8Array>, faultCode: Code):
 function decodePieces(text: string): Uint8Array | undefined {
   if (!text.slice(0, -2).includes("=")) return parseBase64(text);
   const pieces: number[] = [];
-  for (const piece of text.match(/[^=]+=*/g) ?? []) {
+  for (const piece of text.split(/(?<==)(?!=)/)) {
     const bytes = parseBase64(piece);
     if (!bytes) return undefined;
     for (const byte of bytes) pieces.push(byte);

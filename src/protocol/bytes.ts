@@ -59,7 +59,7 @@ export function watchBody(stream: ReadableStream<Uint8Array>, onEnd: () => void)
 export interface Chunks {
   /** The next bytes, or undefined at the end. They are good until the next read. Rejects when the body breaks off. */
   read(): Promise<Uint8Array | undefined>;
-  /** The rest is not wanted. A pending read then comes to its end. Never rejects. */
+  /** The rest is not wanted. A pending read then comes to its end, which in workerd is an error. Never rejects. */
   cancel(): Promise<void>;
 }
 
@@ -89,6 +89,11 @@ export function openChunks(stream: ReadableStream<Uint8Array>): Chunks {
   };
 }
 
+/** A body that nobody wants. Never rejects; one that is being read is left to its reader. */
+export async function discard(stream: ReadableStream<Uint8Array> | null): Promise<void> {
+  await stream?.cancel().catch(ignore);
+}
+
 /** What broke is broken already, and who cancels asks for no more than that. */
 function ignore(): void {}
 
@@ -96,7 +101,7 @@ function ignore(): void {}
 export interface ChunkSource {
   /** The next bytes, which may be none; undefined: the body ends well. Rejects: the transfer has to break, so that nobody takes it for whole. */
   next(): Promise<Uint8Array | undefined>;
-  /** Whoever reads the body has left. Not called after the end. */
+  /** Whoever reads the body has left. In workerd that shows at the next write. Not called after the end. */
   cancel(): unknown;
 }
 

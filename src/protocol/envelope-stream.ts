@@ -41,31 +41,37 @@ async function* readSource(chunks: Chunks, reading: EnvelopeReading): MessageSou
   const cutter = new EnvelopeCutter(reading.maxBytes);
   let last: Uint8Array | undefined;
   let count = 0;
-  try {
-    for (let chunk = await chunks.read(); chunk; chunk = await chunks.read()) {
-      const messages: Uint8Array[] = [];
-      let fault: unknown;
-      try {
-        for (const envelope of cutter.push(chunk)) {
-          if (last) throw faulty(reading, "an envelope follows the one that ends the stream");
-          const data = await readData(envelope, reading);
-          if (reading.endFlag && envelope.flags & reading.endFlag) last = data;
-          else messages.push(data);
+  for (let chunk = await chunks.read(); chunk; chunk = await chunks.read()) {
+    let batch: Uint8Array[] = [];
+    let bytes = 0;
+    let fault: unknown;
+    try {
+      for (const envelope of cutter.push(chunk)) {
+        if (last) throw faulty(reading, "an envelope follows the one that ends the stream");
+        const data = await readData(envelope, reading);
+        if (reading.endFlag && envelope.flags & reading.endFlag) {
+          last = data;
+          continue;
         }
-      } catch (error) {
-        fault = error;
+        count++;
+        bytes += data.length;
+        batch.push(data);
+        // A chunk of compressed envelopes may hold a thousand times its size.
+        if (bytes > reading.maxBytes) {
+          yield batch;
+          batch = [];
+          bytes = 0;
+        }
       }
-      count += messages.length;
-      // Those before the fault are good.
-      if (messages.length > 0) yield messages;
-      if (fault !== undefined) throw fault;
+    } catch (error) {
+      fault = error;
     }
-    if (cutter.rest > 0) throw faulty(reading, "the body ends inside an envelope");
-    return reading.end(last, count);
-  } catch (error) {
-    await chunks.cancel();
-    throw error;
+    // Those before the fault are good.
+    if (batch.length > 0) yield batch;
+    if (fault !== undefined) throw fault;
   }
+  if (cutter.rest > 0) throw faulty(reading, "the body ends inside an envelope");
+  return reading.end(last, count);
 }
 
 function readData({ flags, data }: Envelope, reading: EnvelopeReading): Uint8Array | Promise<Uint8Array> {

@@ -11,7 +11,7 @@ import { putTrailer } from "./metadata.ts";
 export type MessageSource = AsyncGenerator<readonly Uint8Array[], End, void>;
 
 export interface SourceControl {
-  /** Frees what the source reads from, so that a read which is waiting comes to its end. */
+  /** Frees what the source reads from, so that a read which is waiting comes to its end. Also told of the source's own failure. Never rejects. */
   cancel(reason: ConnectError): unknown;
   /** What it means that the source threw something else than a ConnectError. */
   describe(error: unknown): ConnectError;
@@ -34,19 +34,23 @@ export function createMessages(source: MessageSource, { cancel, describe }: Sour
     wake?.(undefined);
   }
 
+  function fail(fault: unknown): void {
+    if (!isOpen) return;
+    const error = fault instanceof ConnectError ? fault : describe(fault);
+    finish(failed(error));
+    cancel(error);
+  }
+
   return {
     end,
     next() {
       if (!isOpen) return Promise.resolve(undefined);
       return new Promise((resolve) => {
         wake = resolve;
-        source.next().then(
-          ({ done, value }) => {
-            if (done) finish(value);
-            else if (isOpen) resolve(value);
-          },
-          (error) => finish(failed(error instanceof ConnectError ? error : describe(error))),
-        );
+        source.next().then(({ done, value }) => {
+          if (done) finish(value);
+          else if (isOpen) resolve(value);
+        }, fail);
       });
     },
     async cancel(reason) {
@@ -101,7 +105,10 @@ export function withFirst(first: Promise<readonly Uint8Array[] | undefined>, mes
       taken = undefined;
       return batch;
     },
-    cancel: (reason) => messages.cancel(reason),
+    cancel(reason) {
+      taken = undefined;
+      return messages.cancel(reason);
+    },
   };
 }
 

@@ -139,9 +139,9 @@ export function metadataLists(from: Headers): Record<string, string[]> | undefin
   return isEmpty ? undefined : lists;
 }
 
-/** Lines of HTTP/1, as gRPC-Web's trailers are written: `name: value` and CR LF. */
+/** Lines of HTTP/1, as gRPC-Web's trailers are written. No space: Cloudflare's edge would keep it when it makes gRPC of them. */
 export function metadataLines(from: Headers): string {
   let lines = "";
-  for (const [name, value] of from) lines += `${name}: ${value}\r\n`;
+  for (const [name, value] of from) lines += `${name}:${value}\r\n`;
   return lines;
 }

@@ -85,18 +85,28 @@ export async function openEnvelopes(call: Call): Promise<EnvelopedRequest> {
   const { body } = call;
   if (body.kind === "raw") return { payload: body.stream, call, stop() {} };
   if (body.kind === "message") return { payload: formatEnvelopes([await body.read()]), call, stop() {} };
-  const messages = body.duplex === "full" ? body.messages : await awaitFirst(body.messages);
+  let { messages } = body;
   const controller = new AbortController();
-  const abort = () => controller.abort(call.signal.reason);
+  /** False once the rest of the request does not matter: then that it is cut short is no failure of the call. */
+  let isWanted = true;
+  const leave = (message: string) => {
+    isWanted = false;
+    return messages.cancel(new ConnectError(message, Code.Canceled));
+  };
+  const abort = () => {
+    messages.cancel(ConnectError.from(call.signal.reason, Code.Canceled));
+    controller.abort(call.signal.reason);
+  };
   if (call.signal.aborted) abort();
   else call.signal.addEventListener("abort", abort, { once: true });
-  messages.end.then(({ error }) => error && controller.abort(error));
+  if (body.duplex !== "full") messages = await awaitFirst(messages);
+  messages.end.then(({ error }) => error && isWanted && controller.abort(error));
   return {
-    payload: envelopeStream(messages),
+    payload: envelopeStream(messages, () => leave("the backend reads no more")),
     call: { ...call, timeoutMs: call.timeoutMs, signal: controller.signal },
     stop() {
       call.signal.removeEventListener("abort", abort);
-      messages.cancel(new ConnectError("the call has ended", Code.Canceled));
+      leave("the call has ended");
     },
   };
 }
@@ -111,7 +121,7 @@ async function awaitFirst(messages: Messages): Promise<Messages> {
 }
 
 /** The request has no end of its own: its body ends, or breaks. */
-function envelopeStream(messages: Messages): ReadableStream<Uint8Array> {
+function envelopeStream(messages: Messages, cancel: () => unknown): ReadableStream<Uint8Array> {
   return streamOf({
     async next() {
       const batch = await messages.next();
@@ -120,6 +130,6 @@ function envelopeStream(messages: Messages): ReadableStream<Uint8Array> {
       if (error) throw error;
       return undefined;
     },
-    cancel: () => messages.cancel(new ConnectError("the backend reads no more", Code.Canceled)),
+    cancel,
   });
 }

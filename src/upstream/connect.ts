@@ -2,7 +2,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call, CallFn, Reply } from "../call.ts";
 import { urlBase64 } from "../protocol/base64.ts";
-import { readAll, tooLarge } from "../protocol/bytes.ts";
+import { discard, readAll, tooLarge } from "../protocol/bytes.ts";
 import { DECODED_BY_FETCH, FETCH_KEEPS_ENCODING, isIdentity } from "../protocol/compression.ts";
 import { parseError } from "../protocol/connect.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
@@ -65,7 +65,7 @@ async function readResponse(call: Call, response: Response, options: ConnectUpst
   const type = parseMediaType(response.headers.get("content-type") ?? "")?.essence;
   if (response.status !== 200) throw await readError(call, response, type);
   if (type !== "application/proto") {
-    await response.body?.cancel();
+    await discard(response.body);
     throw unexpectedType(type);
   }
   const encoding = response.headers.get("content-encoding");
@@ -77,7 +77,7 @@ async function readResponse(call: Call, response: Response, options: ConnectUpst
     return { ...reply, body: { kind: "raw", stream: response.body } };
   }
   if (encoding && !isIdentity(encoding) && !DECODED_BY_FETCH.has(encoding)) {
-    await response.body?.cancel();
+    await discard(response.body);
     throw new ConnectError(`the backend used an encoding that was not offered: ${encoding}`, Code.Internal);
   }
   const wire = await readMessage(response, encoding, options.readMaxBytes);
@@ -90,7 +90,7 @@ async function readMessage(response: Response, encoding: string | null, maxBytes
   if (length === "0") return new Uint8Array(0);
   if (length === null || encoding) return readAll(response.body, maxBytes);
   if (Number(length) > maxBytes) {
-    await response.body?.cancel();
+    await discard(response.body);
     throw tooLarge(maxBytes);
   }
   return new Uint8Array(await response.arrayBuffer());
@@ -100,7 +100,7 @@ async function readError(call: Call, response: Response, type: string | undefine
   const { status, body, headers } = response;
   const isRedirect = status >= 300 && status < 400;
   if (isRedirect || type !== "application/json") {
-    await body?.cancel();
+    await discard(body);
     return parseError(undefined, status, new Headers());
   }
   return parseError(await readErrorText(call, body), status, responseMetadata(headers));

@@ -1,6 +1,7 @@
 /** A call whose messages go in envelopes: the streams of Connect, all of gRPC-Web. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call, Messages, Reply } from "../call.ts";
+import { discard } from "../protocol/bytes.ts";
 import { isKnownEncoding } from "../protocol/compression.ts";
 import { readSingle } from "../protocol/messages.ts";
 import { appendMetadata, responseMetadata } from "../protocol/metadata.ts";
@@ -32,11 +33,11 @@ export async function callEnveloped(call: Call, options: UpstreamOptions, protoc
     const response = await fetchBackend(request.call, options.url + call.method.path, init, options);
     try {
       protocol.check(response, call);
+      return await readReply(request, response, options, protocol);
     } catch (error) {
-      await response.body?.cancel();
+      await discard(response.body);
       throw error;
     }
-    return await readReply(request, response, options, protocol);
   } catch (error) {
     request.stop();
     throw error;

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { expect, test } from "vitest";
-import { readAll, watchBody } from "../../src/protocol/bytes.ts";
+import { describe, expect, test } from "vitest";
+import { discard, openChunks, readAll, watchBody } from "../../src/protocol/bytes.ts";
+import { streamBattery } from "./stream-of.ts";
 
 /** A stream of pieces, as a byte stream or as a default one, that knows whether it was cancelled. */
 function streamOf(pieces: readonly number[][], type: "bytes" | undefined, endless = false) {
@@ -135,4 +136,33 @@ test("a watched body is the same, and its end is told: of a whole one, one that 
   await reader.read();
   await reader.cancel();
   await Promise.all([left.promise, cancelled.promise]);
+});
+
+describe("a body that is pulled from a source", streamBattery);
+
+for (const [name, type] of KINDS) {
+  test(`chunks of ${name}: as they come, the end, and the error that broke it`, async () => {
+    const { read } = openChunks(streamOf([[1], [2, 3]], type).stream);
+    expect([[...((await read()) ?? [])], [...((await read()) ?? [])]]).toEqual([[1], [2, 3]]);
+    expect(await read()).toBeUndefined();
+    const { stream, state } = streamOf([[1]], type, true);
+    const chunks = openChunks(stream);
+    await chunks.read();
+    await chunks.cancel();
+    expect([state.cancelled, await chunks.read()]).toEqual([true, undefined]);
+  });
+}
+
+test("what nobody wants is let go without a fuss: no body, an open one, one that broke, one that is being read", async () => {
+  await discard(null);
+  const { stream, state } = streamOf([[1]], undefined, true);
+  await discard(stream);
+  expect(state.cancelled).toBe(true);
+  const broken = pieces((controller) => controller.error(new Error("cut")));
+  await readAll(broken, 10).catch(() => undefined);
+  await discard(broken);
+  const open = streamOf([[1], [2]], undefined).stream;
+  const { read } = openChunks(open);
+  await discard(open);
+  expect([...((await read()) ?? [])]).toEqual([1]);
 });

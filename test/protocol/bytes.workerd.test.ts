@@ -1,8 +1,9 @@
 /** Bodies as the runtime has them. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readAll, watchBody } from "../../src/protocol/bytes.ts";
 import { FETCH_KEEPS_ENCODING, readDecoded } from "../../src/protocol/compression.ts";
+import { streamBattery } from "./stream-of.ts";
 
 const BYTES = Uint8Array.from({ length: 300_001 }, (_, i) => i % 251);
 
@@ -66,3 +67,5 @@ it("watches a body until its end, and changes nothing", async () => {
 it("is known to keep encodings", () => {
   expect(FETCH_KEEPS_ENCODING).toBe(true);
 });
+
+describe("a body that is pulled from a source", streamBattery);
