@@ -134,7 +134,7 @@ const KINDS: Readonly<Record<string, () => Messages>> = {
       if (one[0] === 1) throw BROKEN;
       return one;
     }),
-  "with its first taken": () => withFirst([message(9)], scripted(2).messages),
+  "with its first taken": () => withFirst(Promise.resolve([message(9)]), scripted(2).messages),
 };
 
 test("in every interleaving next never rejects, the end settles once, and nothing is left waiting", async () => {
@@ -216,8 +216,8 @@ test("a mapped stream keeps the end of its origin, and passes its cancel on", as
 
 test("the first batch that was taken comes first, and not after a cancel", async () => {
   const taken = scripted(2).messages;
-  expect((await drain(withFirst([message(9)], taken))).batches).toEqual([[9], [0], [1]]);
-  const left = withFirst([message(9)], scripted(2).messages);
+  expect((await drain(withFirst(Promise.resolve([message(9)]), taken))).batches).toEqual([[9], [0], [1]]);
+  const left = withFirst(Promise.resolve([message(9)]), scripted(2).messages);
   await left.cancel(LEFT);
   expect(await left.next()).toBeUndefined();
 });

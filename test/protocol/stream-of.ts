@@ -50,6 +50,12 @@ export function streamBattery(): void {
     expect(await drain(streamOf(sourceOf(0)))).toEqual([]);
   });
 
+  it("leaves out chunks without bytes, which would end a stream or be lost", async () => {
+    const chunks = [new Uint8Array(0), Uint8Array.of(1), new Uint8Array(0), new Uint8Array(0), Uint8Array.of(2)];
+    const source: ChunkSource = { next: async () => chunks.shift(), cancel: () => undefined };
+    expect(await drain(streamOf(source))).toEqual([1, 2]);
+  });
+
   it("breaks after the chunks before, when the source rejects", async () => {
     const failure = new Error("cut");
     const { read } = openChunks(streamOf(sourceOf(1, () => Promise.reject(failure))));
