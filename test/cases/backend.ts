@@ -8,6 +8,7 @@ import http2 from "node:http2";
 import type { AddressInfo, Server } from "node:net";
 import { createContextValues } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { createBridge } from "../../src/node/bridge.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Descriptors } from "./descriptors.ts";
 import { writeRawAnswer } from "./raw-answer.ts";
@@ -66,7 +67,8 @@ export async function startBackend(descriptors: Descriptors): Promise<Backend> {
     session.on("close", () => sessions.delete(session));
   });
   const closed = http.createServer();
-  const origins = { http1: await listen(http1), http2: await listen(h2c), closed: await listen(closed) };
+  const bridge = await createBridge({ to: await listen(h2c) });
+  const origins = { http1: await listen(http1), grpc: bridge.url, closed: await listen(closed) };
   closed.close();
   return {
     origins,
@@ -74,6 +76,7 @@ export async function startBackend(descriptors: Descriptors): Promise<Backend> {
       current = conversation;
     },
     async stop() {
+      await bridge.close();
       http1.close();
       http1.closeAllConnections();
       for (const session of sessions) session.destroy();

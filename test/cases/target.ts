@@ -4,7 +4,8 @@ import type { Case, Json, JsonObject, Protocol } from "./case.ts";
 /** Base urls of the backends, without a slash at the end. */
 export interface Origins {
   readonly http1: string;
-  readonly http2: string;
+  /** The bridge in front of the backend's gRPC. */
+  readonly grpc: string;
   /** Nothing listens there. */
   readonly closed: string;
 }
@@ -84,7 +85,7 @@ function protocolOf(test: Case): Protocol {
 
 function backendUrl(test: Case, protocol: Protocol, origins: Origins): string {
   if (test.upstream?.unreachable) return origins.closed;
-  const origin = protocol === "grpc" ? origins.http2 : origins.http1;
+  const origin = protocol === "grpc" ? origins.grpc : origins.http1;
   const url = test.options?.upstream_url;
   return typeof url === "string" ? origin + new URL(url).pathname : origin;
 }
