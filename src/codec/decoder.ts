@@ -7,9 +7,9 @@ import { compilePrinter } from "./print.ts";
 /** See `Codec` for what the two functions do. */
 export function compileDecoder(message: Message, context: CodecContext): Pick<Codec, "decode" | "decodeField"> {
   const careful = compileCarefulDecoder(message, context);
-  const print = compilePrinter(message, context);
+  const printer = compilePrinter(message, context);
   return {
-    decode: (wire) => print(wire) ?? careful.decode(wire),
-    decodeField: careful.decodeField,
+    decode: (wire) => printer.decode(wire) ?? careful.decode(wire),
+    decodeField: (wire, field) => printer.decodeField(wire, field) ?? careful.decodeField(wire, field),
   };
 }

@@ -1,10 +1,12 @@
 /** Messages, lists and maps, from wire to JSON. */
 import { checkKeys, noteKey } from "./print-keys.ts";
+import { printMask } from "./print-mask.ts";
 import { NUMBER_BYTES, printByte } from "./print-number.ts";
 import { noteMember, rankOfSet, rankOfUnset, sortMembers } from "./print-order.ts";
 import { Kind, type Plan, type PlanField, type PlanMap, type Shape } from "./print-plan.ts";
 import { printKeyScalar, printRaw, printScalar } from "./print-scalar.ts";
 import { giveUp, readEnd, readTag, reserve, skip, tape } from "./print-tape.ts";
+import { printString } from "./print-text.ts";
 import { printDuration, printTimestamp } from "./print-time.ts";
 
 const COMMA = 0x2c;
@@ -13,6 +15,11 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
+
+const ANY_TYPE_TAG = 10;
+const ANY_VALUE_TAG = 18;
+const TYPE_KEY = new TextEncoder().encode(',"@type":');
+const VALUE_KEY = new TextEncoder().encode(',"value":');
 
 /** The message from here to `end`. */
 export function printMessage(shape: Shape, end: number): void {
@@ -39,11 +46,45 @@ export function printMessage(shape: Shape, end: number): void {
     case Kind.LIST_VALUE:
       printListValue(shape.plan, end);
       break;
+    case Kind.FIELD_MASK:
+      printMask(end);
+      break;
+    case Kind.ANY:
+      printAny(shape.plan, end);
+      break;
     default:
       giveUp();
   }
   if (tape.at !== end) giveUp();
   tape.levels++;
+}
+
+/** The value of the field of that number alone, of the message from here to `end`. Gives up where there is none. */
+export function printOnly(plan: Plan, number: number, end: number): void {
+  if (--tape.levels < 0) giveUp();
+  let found = false;
+  let oneofs = 0;
+  while (tape.at < end) {
+    const tag = readTag();
+    const field = fieldOf(plan, tag);
+    if (field !== undefined) {
+      if ((field.oneof & oneofs) !== 0) giveUp();
+      oneofs |= field.oneof;
+    }
+    if (field?.number !== number) {
+      skip(tag);
+    } else {
+      if (found) giveUp();
+      found = true;
+      reserve(NUMBER_BYTES);
+      printField(field, tag, end);
+    }
+  }
+  if (!found || tape.at !== end) giveUp();
+}
+
+function fieldOf({ near, far }: Plan, tag: number): PlanField | undefined {
+  return tag < near.length ? near[tag] : far.get(tag);
 }
 
 /**
@@ -58,7 +99,7 @@ function printObject(plan: Plan, end: number): void {
 
 /** In order of field numbers, whatever the order of the records, of which there is one a field, or one run of a list. */
 function printMembers(plan: Plan, end: number): void {
-  const { near, emitDefaults, notes } = plan;
+  const { emitDefaults, notes } = plan;
   const start = tape.at;
   const open = tape.length;
   const firstNote = tape.noteCount;
@@ -68,7 +109,7 @@ function printMembers(plan: Plan, end: number): void {
   let inOrder = true;
   while (tape.at < end) {
     const tag = readTag();
-    const field = tag < near.length ? near[tag] : plan.far.get(tag);
+    const field = fieldOf(plan, tag);
     if (field === undefined) {
       skip(tag);
       continue;
@@ -207,6 +248,30 @@ function printDynamic(plan: Plan, end: number): void {
   if (shape.kind === Kind.DOUBLE && !Number.isFinite(tape.wireView.getFloat64(tape.at, true))) giveUp();
   if (shape.kind < Kind.OBJECT) printScalar(shape, end);
   else printMessage(shape, readEnd(end));
+}
+
+/** The members of the message inside behind its type, or its value if that is no object of its fields. */
+function printAny(plan: Plan, end: number): void {
+  const open = tape.length;
+  if (tape.at < end) {
+    if (readTag() !== ANY_TYPE_TAG) giveUp();
+    const typeEnd = readEnd(end);
+    const shape = plan.types.typeOf(typeEnd) ?? giveUp();
+    printRaw(TYPE_KEY);
+    printString(typeEnd);
+    const contentEnd = follows(ANY_VALUE_TAG, end) ? readEnd(end) : tape.at;
+    if (shape.kind === Kind.OBJECT) {
+      if (tape.levels === 0) giveUp();
+      tape.levels--;
+      printMembers(shape.plan, contentEnd);
+      tape.levels++;
+    } else {
+      printRaw(VALUE_KEY);
+      printMessage(shape, contentEnd);
+    }
+    if (tape.at !== contentEnd) giveUp();
+  }
+  close(open, OPEN_BRACE, CLOSE_BRACE);
 }
 
 function onlyField(plan: Plan): PlanField {

@@ -3,6 +3,7 @@ import { type Enum, type Field, type Message, Type } from "../schema/model.ts";
 import { specialOf } from "../schema/special.ts";
 import type { CodecContext } from "./codec.ts";
 import { compileCarefulDecoder } from "./decode.ts";
+import { TypesByName } from "./print-type.ts";
 import { entrySlotsOf, type Slot, slotsOf } from "./slot.ts";
 import { WireType } from "./wire-writer.ts";
 
@@ -33,8 +34,10 @@ export const Kind = {
   STRUCT: 21,
   VALUE: 22,
   LIST_VALUE: 23,
+  FIELD_MASK: 24,
+  ANY: 25,
   /** Messages that the printer leaves alone. */
-  OTHER: 24,
+  OTHER: 26,
 } as const;
 export type Kind = (typeof Kind)[keyof typeof Kind];
 
@@ -62,6 +65,8 @@ const messageKinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ["google.protobuf.Struct", Kind.STRUCT],
   ["google.protobuf.Value", Kind.VALUE],
   ["google.protobuf.ListValue", Kind.LIST_VALUE],
+  ["google.protobuf.FieldMask", Kind.FIELD_MASK],
+  ["google.protobuf.Any", Kind.ANY],
 ]);
 
 /** Below these a list is looked into, which is faster than a Map; beyond them a Map. */
@@ -133,6 +138,8 @@ export interface Plan {
    * the next one. To note those that need it not costs 5 %.
    */
   notes: boolean;
+  /** What may lie in an Any. */
+  readonly types: TypesByName<Shape>;
 }
 
 /** JSON of an enum's values, by number. */
@@ -148,24 +155,25 @@ const NOTHING = new Uint8Array();
 /** The plans of one context. */
 export class Plans {
   readonly #context: CodecContext;
-  readonly #plans = new Map<Message, Plan>();
+  readonly #shapes = new Map<Message, Shape>();
   readonly #names = new Map<Enum, EnumNames>();
+  readonly #types: TypesByName<Shape>;
 
   constructor(context: CodecContext) {
     this.#context = context;
-  }
-
-  planOf(message: Message): Plan {
-    let plan = this.#plans.get(message);
-    if (!plan) {
-      plan = this.#compile(message);
-      this.#plans.set(message, plan);
-    }
-    return plan;
+    this.#types = new TypesByName((name) => {
+      const message = context.registry.message(name);
+      return message && this.shapeOfMessage(message);
+    });
   }
 
   shapeOfMessage(message: Message): Shape {
-    return new Shape(kindOfMessage(message), undefined, () => this.planOf(message));
+    let shape = this.#shapes.get(message);
+    if (!shape) {
+      shape = new Shape(kindOfMessage(message), undefined, () => this.#compile(message));
+      this.#shapes.set(message, shape);
+    }
+    return shape;
   }
 
   #compile(message: Message): Plan {
@@ -180,7 +188,8 @@ export class Plans {
     }
     const nearest = Math.max(-1, ...[...far.keys()].filter((tag) => tag < NEAR_TAGS));
     const near = Array.from({ length: nearest + 1 }, (_, tag) => far.get(tag));
-    return { fields, near, far, emitDefaults: this.#context.options.emitDefaults, notes: false };
+    const { emitDefaults } = this.#context.options;
+    return { fields, near, far, emitDefaults, notes: false, types: this.#types };
   }
 
   #field(message: Message, slot: Slot, index: number): PlanField {

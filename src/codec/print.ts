@@ -6,9 +6,9 @@
  *
  * Measured against @bufbuild/protobuf by `npm run bench -- codec`.
  */
-import type { Message } from "../schema/model.ts";
+import type { Field, Message } from "../schema/model.ts";
 import type { CodecContext } from "./codec.ts";
-import { printMessage } from "./print-message.ts";
+import { printMessage, printOnly } from "./print-message.ts";
 import { Plans } from "./print-plan.ts";
 import { finish, IRREGULAR, load, shrink } from "./print-tape.ts";
 
@@ -17,8 +17,15 @@ const MAX_LEVELS = 100;
 
 const plansOf = new WeakMap<CodecContext, Plans>();
 
-/** @returns a function from wire to JSON, or to undefined where it gave up. */
-export function compilePrinter(message: Message, context: CodecContext): (wire: Uint8Array) => Uint8Array | undefined {
+/** Both give undefined where the printer gave up. */
+export interface Printer {
+  decode(wire: Uint8Array): Uint8Array | undefined;
+  /** Of an unset field too. */
+  decodeField(wire: Uint8Array, field: Field): Uint8Array | undefined;
+}
+
+/** See `Codec` for what the two functions do. */
+export function compilePrinter(message: Message, context: CodecContext): Printer {
   let plans = plansOf.get(context);
   if (!plans) {
     plans = new Plans(context);
@@ -26,10 +33,11 @@ export function compilePrinter(message: Message, context: CodecContext): (wire: 
   }
   const shape = plans.shapeOfMessage(message);
   const levels = Math.min(context.options.maxDepth, MAX_LEVELS);
-  return (wire) => {
+  const print = (wire: Uint8Array, field: Field | undefined): Uint8Array | undefined => {
     load(wire, levels);
     try {
-      printMessage(shape, wire.length);
+      if (field === undefined) printMessage(shape, wire.length);
+      else printOnly(shape.plan, field.number, wire.length);
       return finish();
     } catch (error) {
       if (error === IRREGULAR) return undefined;
@@ -38,4 +46,5 @@ export function compilePrinter(message: Message, context: CodecContext): (wire: 
       shrink();
     }
   };
+  return { decode: (wire) => print(wire, undefined), decodeField: print };
 }

@@ -168,7 +168,8 @@ export function decoder(fullName: string, options: Partial<JsonOptions> = {}): P
 export function bothDecoders(fullName: string, options: Partial<JsonOptions> = {}) {
   const context = { registry: schema, options: { ...defaults, ...options } };
   const message = messageOf(schema, fullName);
-  return { print: compilePrinter(message, context), careful: compileCarefulDecoder(message, context) };
+  const { decode: print, decodeField: printField } = compilePrinter(message, context);
+  return { print, printField, careful: compileCarefulDecoder(message, context) };
 }
 
 /** Our JSON text. */
