@@ -9,3 +9,7 @@ test("the Worker is small", async () => {
   expect(script).toContain("healthz");
   expect(Buffer.byteLength(script)).toBeLessThan(MAX_BYTES);
 });
+
+test("the Worker does not touch the global that workerd takes 5 ms to make", async () => {
+  expect(await bundleWorker()).not.toMatch(/\btypeof process\b|\bprocess\./);
+});

@@ -51,6 +51,8 @@ export async function bundle(source: string): Promise<string> {
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
     external: ["./schema.bin"],
+    // As in wrangler.toml. Without it both ours and protobuf-es start 5 ms later in workerd.
+    define: { process: "undefined" },
     logLevel: "silent",
     write: false,
   });

@@ -86,6 +86,10 @@ minify = true
 command = "npx isthmus compile --schema proto --out gen/schema.bin"
 watch_dir = ["proto", "src"]
 
+# A library behind our errors asks for it, and looking it up costs an isolate of workerd 5 ms of its start.
+[define]
+process = "undefined"
+
 # Your backend, and any option of the gateway: emitDefaults is ISTHMUS_EMIT_DEFAULTS.
 [vars]
 ISTHMUS_UPSTREAM = "http://127.0.0.1:8080"

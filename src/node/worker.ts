@@ -22,6 +22,8 @@ export async function bundleWorker(): Promise<string> {
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
     external: ["*.bin"],
+    // As in wrangler.toml, which says why.
+    define: { process: "undefined" },
     logLevel: "silent",
     write: false,
   });

@@ -10,6 +10,7 @@ test("runs in the same runtime as the Worker of this package", async () => {
   for (const toml of [own, files["wrangler.toml"]]) {
     expect(toml).toContain(`compatibility_date = "${COMPATIBILITY_DATE}"`);
     expect(toml).toContain(`compatibility_flags = ${JSON.stringify(COMPATIBILITY_FLAGS)}`);
+    expect(toml).toMatch(/^\[define\]\nprocess = "undefined"$/m);
   }
 });
 
