@@ -5,7 +5,9 @@ import { markChecked } from "../route/mark-checked.ts";
 import { writeImage } from "../schema/image-write.ts";
 import { readSchema } from "../schema/read.ts";
 import { readVariables } from "../variables.ts";
+import { createOutbound, type Outbound } from "./outbound.ts";
 import { explainPort } from "./port.ts";
+import { type BackendWatch, watchBackends } from "./watch-backends.ts";
 import { loadWorker, SCHEMA_IMAGE } from "./worker.ts";
 
 /** Also in wrangler.toml. */
@@ -14,6 +16,9 @@ export const COMPATIBILITY_FLAGS = ["enable_request_signal"];
 
 /** Where the Worker stands among its modules; SCHEMA_IMAGE is seen from here. */
 const ENTRY = "/src/index.js";
+
+/** Name of the Worker through which fetches go where a backend speaks gRPC. */
+const OUTBOUND = "outbound";
 
 export interface DevOptions {
   /** Bytes of a google.protobuf.FileDescriptorSet, or what `isthmus compile` makes of it. */
@@ -25,7 +30,7 @@ export interface DevOptions {
   readonly port: number;
   /** Told before anything is served: faults, services left out. */
   readonly warn: (message: string) => void;
-  /** What the Worker logs while it serves. */
+  /** What the Worker logs while it serves, and why a backend does not answer. */
   readonly log: (message: string) => void;
 }
 
@@ -43,37 +48,67 @@ export async function startDevServer({ schema, host, port, warn, log, ...rest }:
   const variables = { ISTHMUS_ON_FAULT: "skip", ...rest.variables };
   // The Worker's own gateway is made by the first request: what it would refuse or warn of is told here and now.
   const image = writeImage(markChecked(readSchema(schema)));
-  createGateway({ ...readVariables(variables), schema: image, warn });
+  const options = readVariables(variables);
+  createGateway({ ...options, schema: image, warn });
+  const backends = Object.values(options.backends);
+  const worker = await loadWorker();
+  const outbound = await createOutbound(backends, log);
+  let watch: BackendWatch | undefined;
+  const runtime = { compatibilityDate: COMPATIBILITY_DATE, compatibilityFlags: COMPATIBILITY_FLAGS };
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
-      name: "isthmus",
-      modulesRoot: "/",
-      modules: [
-        { type: "ESModule", path: ENTRY, contents: await loadWorker() },
-        { type: "Data", path: new URL(SCHEMA_IMAGE, `file://${ENTRY}`).pathname, contents: image },
+      workers: [
+        {
+          name: "isthmus",
+          modulesRoot: "/",
+          modules: [
+            { type: "ESModule", path: ENTRY, contents: worker },
+            { type: "Data", path: new URL(SCHEMA_IMAGE, `file://${ENTRY}`).pathname, contents: image },
+          ],
+          bindings: variables,
+          ...(outbound && { outboundService: OUTBOUND }),
+          ...runtime,
+        },
+        ...(outbound ? [{ ...outboundWorker(outbound), ...runtime }] : []),
       ],
-      bindings: variables,
-      compatibilityDate: COMPATIBILITY_DATE,
-      compatibilityFlags: COMPATIBILITY_FLAGS,
       host,
       port,
       cf: false,
       log: new Log(LogLevel.NONE),
       handleStructuredLogs: ({ level, message }) => {
-        if (level !== "warn") log(message);
+        if (level === "warn") return;
+        log(message);
+        watch?.hear(message);
       },
       telemetry: { enabled: false },
     }),
   );
+  const close = async () => {
+    try {
+      await miniflare.dispose();
+    } finally {
+      await outbound?.close();
+    }
+  };
   try {
     const { port: bound } = await miniflare.ready;
     const url = `http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
     const health = await miniflare.dispatchFetch(`${url}/healthz`);
     if (!health.ok) throw new Error(`the Worker does not answer: ${health.status} ${await health.text()}`);
-    return { url, close: () => miniflare.dispose() };
+    watch = watchBackends(backends, log);
+    return { url, close };
   } catch (error) {
-    // It rejects with the same error once more.
-    await miniflare.dispose().catch(() => undefined);
+    // Miniflare rejects with the same error once more.
+    await close().catch(() => undefined);
     throw explainPort(error, port);
   }
+}
+
+function outboundWorker({ script, bindings }: Outbound) {
+  return {
+    name: OUTBOUND,
+    modulesRoot: "/",
+    modules: [{ type: "ESModule" as const, path: "/outbound.js", contents: script }],
+    bindings,
+  };
 }

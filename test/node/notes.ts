@@ -1,14 +1,19 @@
 /** The caller's side of note.v1: connect-es as a gRPC-Web client over HTTP/1.1, and what tests of it need. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
+import { createFileRegistry, type DescService, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { type Client, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcWebTransport } from "@connectrpc/connect-node";
 import { expect } from "vitest";
 import { noteSet } from "./grpc-backend.ts";
 
-const service = createFileRegistry(fromBinary(FileDescriptorSetSchema, noteSet)).getService("note.v1.Notes");
-if (!service) throw new Error("no service");
+function findService(name: string): DescService {
+  const service = createFileRegistry(fromBinary(FileDescriptorSetSchema, noteSet)).getService(name);
+  if (!service) throw new Error(`no ${name}`);
+  return service;
+}
+
+export const noteService = findService("note.v1.Notes");
 
 interface NoteInit {
   text?: string;
@@ -33,7 +38,7 @@ export interface Notes {
 
 export function notesClient(url: string): Notes {
   const transport = createGrpcWebTransport({ baseUrl: url, httpVersion: "1.1" });
-  return createClient(service as never, transport) as Client<never> as Notes;
+  return createClient(noteService as never, transport) as Client<never> as Notes;
 }
 
 export async function* several(...notes: readonly NoteInit[]): AsyncGenerator<NoteInit> {
