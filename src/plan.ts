@@ -7,6 +7,7 @@ import type { Codec, CodecContext } from "./codec/codec.ts";
 import { compileCodec } from "./codec/compile.ts";
 import { backendOf, type Config, formatFault, listsService, misconfigured, readConfig } from "./config.ts";
 import type { Backend, GatewayOptions } from "./options.ts";
+import { compileOrigins } from "./protocol/origin.ts";
 import type { Router } from "./route/route.ts";
 import { createRouter } from "./route/router.ts";
 import { compileRules } from "./route/rule.ts";
@@ -175,5 +176,6 @@ function readClientOptions(config: Config): ClientOptions {
     maxDepth: config.maxDepth,
     framing: { ndjsonBare: config.ndjsonBare, sseIds: config.sseIds, sseRetryMs: config.sseRetryMs },
     sseHeartbeatMs: config.sseHeartbeatMs,
+    socketOrigins: compileOrigins(config.cors?.allowOrigins ?? []),
   };
 }

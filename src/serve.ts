@@ -6,13 +6,15 @@ import type { Exchange, FormatFailure } from "./client/exchange.ts";
 import { createRestExchange } from "./client/rest.ts";
 import { formatRestFailure } from "./client/rest-error.ts";
 import { createRpcExchange, formatRpcFailure } from "./client/rpc.ts";
+import { restSocketFormat, rpcSocketFormat } from "./client/socket-format.ts";
 import { checkHost, splitTarget, type Target } from "./client/target.ts";
+import { createSocketExchange, isWebSocketUpgrade, type SocketFormat } from "./client/websocket.ts";
 import { createCors } from "./filter/cors.ts";
 import type { MethodPlan, Plan } from "./plan.ts";
 import { watchBody } from "./protocol/bytes.ts";
 import { type Deadline, parseTimeout, startDeadline, whenAborted } from "./protocol/deadline.ts";
 import { isCode, methodNotAllowed, refuse } from "./protocol/status.ts";
-import type { Match } from "./route/route.ts";
+import type { Match, Router } from "./route/route.ts";
 
 export interface Gateway {
   /**
@@ -75,11 +77,20 @@ async function serveRequest(request: Request, plan: Plan): Promise<Response> {
 async function serveRpc(request: Request, { query }: Target, rpc: MethodPlan, plan: Plan): Promise<Response> {
   const { method, codecs, passthrough } = rpc;
   if (request.method === "OPTIONS") return answerOptions(connectAllow(method));
+  if (method.kind !== "unary" && isWebSocketUpgrade(request)) {
+    return serveSocket(request, rpcSocketFormat(method, codecs), rpc, plan);
+  }
   const exchange = createRpcExchange({ request, method, query }, codecs, plan.client, passthrough);
   return serveCall(request, exchange, rpc, plan);
 }
 
 async function serveRest(request: Request, target: Target, plan: Plan): Promise<Response> {
+  const socket = isWebSocketUpgrade(request) ? matchStream(target.path, plan) : undefined;
+  if (socket) {
+    const method = plan.planOf(socket.route.method);
+    const rest = { request, match: socket, query: target.query };
+    return serveSocket(request, restSocketFormat(rest, method.codecs, plan.client), method, plan);
+  }
   const match = plan.router.match(request.method, target.path);
   if (match === undefined) return notFound(request, target, plan);
   if ("allow" in match) {
@@ -102,15 +113,7 @@ async function serveCall(request: Request, exchange: Exchange, plan: MethodPlan,
   const aborted = whenAborted(deadline.signal);
   let reply: Reply | undefined;
   try {
-    const call: Call = {
-      method: exchange.method,
-      signal: deadline.signal,
-      ...exchange.open(),
-      get timeoutMs() {
-        return deadline.remainingMs();
-      },
-    };
-    reply = await Promise.race([plan.call(call), aborted]);
+    reply = await Promise.race([plan.call(openCall(exchange, deadline)), aborted]);
     const response = await Promise.race([exchange.respond(underDeadline(reply, deadline)), aborted]);
     if (isWhole(reply)) deadline.stop();
     return response;
@@ -119,6 +122,40 @@ async function serveCall(request: Request, exchange: Exchange, plan: MethodPlan,
     if (reply?.body.kind === "stream") reply.body.messages.cancel(asConnectError(error));
     throw error;
   }
+}
+
+function openCall(exchange: Pick<Exchange, "method" | "open">, deadline: Deadline): Call {
+  return {
+    method: exchange.method,
+    signal: deadline.signal,
+    ...exchange.open(),
+    get timeoutMs() {
+      return deadline.remainingMs();
+    },
+  };
+}
+
+/** A WebSocket opens by GET, whatever the method of the route; a unary one has no use for it. */
+function matchStream(path: string, { router }: Plan): Match | undefined {
+  const match = router.match("GET", path);
+  if (match === undefined) return undefined;
+  const matches = "allow" in match ? match.allow.map((httpMethod) => router.match(httpMethod, path)) : [match];
+  return matches.find((match): match is Match => isStreamMatch(match));
+}
+
+function isStreamMatch(match: ReturnType<Router["match"]>): boolean {
+  return match !== undefined && "route" in match && match.route.method.kind !== "unary";
+}
+
+/** The call begins with the socket, and lives as long: what happens to it is told by frames and by the close. */
+function serveSocket(request: Request, format: SocketFormat, plan: MethodPlan, { client, config }: Plan): Response {
+  const exchange = createSocketExchange(request, format, client);
+  const deadline = startDeadline(exchange.signal, shorter(parseTimeout(request.headers), config.timeoutMs));
+  const call = openCall(exchange, deadline);
+  const reply = Promise.race([plan.call(call), whenAborted(deadline.signal)]).then((reply) =>
+    underDeadline(reply, deadline),
+  );
+  return exchange.accept(reply, deadline.stop);
 }
 
 /**

@@ -1,12 +1,12 @@
 /** Callers whose messages come and go in envelopes: Connect's streams, all of gRPC-Web. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { Body, End, Messages, Reply } from "../call.ts";
+import type { Body, End, Reply } from "../call.ts";
 import { quote } from "../codec/error.ts";
 import type { Chunks } from "../protocol/bytes.ts";
 import { ACCEPTED_ENCODINGS, isIdentity, isKnownEncoding } from "../protocol/compression.ts";
 import { formatEnvelopes } from "../protocol/envelope.ts";
 import { readEnvelopes } from "../protocol/envelope-stream.ts";
-import { mapMessages, readSingle, writeMessages } from "../protocol/messages.ts";
+import { mapMessages, readSingle, singleMessage, writeMessages } from "../protocol/messages.ts";
 import { appendMetadata, requestMetadata, responseMetadata, takeTrailer } from "../protocol/metadata.ts";
 import { methodNotAllowed } from "../protocol/status.ts";
 import type { Method } from "../schema/model.ts";
@@ -83,7 +83,7 @@ export function createEnvelopedExchange(
     const headers = new Headers(header);
     headers.set("content-type", dialect.contentType);
     if (body.kind === "raw") return new Response(body.stream, { headers });
-    const messages = body.kind === "stream" ? body.messages : single(await body.read(), trailer);
+    const messages = body.kind === "stream" ? body.messages : singleMessage(await body.read(), trailer);
     const shown = dialect.codec === "proto" ? messages : mapMessages(messages, (wire) => codecs.output.decode(wire));
     const stream = writeMessages(shown, {
       batch: (messages) => encode(formatEnvelopes(messages)),
@@ -93,20 +93,6 @@ export function createEnvelopedExchange(
   }
 
   return { method, open, respond };
-}
-
-/** One message and its trailer, as a stream. */
-function single(message: Uint8Array, trailer = new Headers()): Messages {
-  let batch: readonly Uint8Array[] | undefined = [message];
-  return {
-    end: Promise.resolve({ trailer }),
-    async next() {
-      const only = batch;
-      batch = undefined;
-      return only;
-    },
-    async cancel() {},
-  };
 }
 
 /** How a failed call ends: its metadata is trailing metadata, whatever it was. */

@@ -43,6 +43,8 @@ export interface ClientOptions {
   readonly updateMask: boolean;
   readonly maxDepth: number;
   readonly framing: FramingOptions;
+  /** Origins of pages that may open a WebSocket, besides the gateway's own. */
+  readonly socketOrigins: (origin: string) => boolean;
   /** An event stream that is idle gets a comment this often. Undefined: none. */
   readonly sseHeartbeatMs: number | undefined;
 }

@@ -112,6 +112,20 @@ export function withFirst(first: Promise<readonly Uint8Array[] | undefined>, mes
   };
 }
 
+/** A stream of one message. */
+export function singleMessage(message: Uint8Array, trailer = new Headers()): Messages {
+  let batch: readonly Uint8Array[] | undefined = [message];
+  return {
+    end: Promise.resolve({ trailer }),
+    async next() {
+      const only = batch;
+      batch = undefined;
+      return only;
+    },
+    async cancel() {},
+  };
+}
+
 export interface Single {
   readonly message: Uint8Array;
   readonly trailer: Headers;

@@ -37,7 +37,7 @@ const NEVER: ReadonlySet<string> = new Set([
 ]);
 
 /** Families that belong to HTTP framing, the RPC protocols, the platform, or that backends trust. */
-const FAMILY = /^(?:content-|grpc-|connect-|cf-|x-forwarded-|x-gateway-)/;
+const FAMILY = /^(?:content-|grpc-|connect-|sec-websocket-|cf-|x-forwarded-|x-gateway-)/;
 
 const REQUEST_EXCEPTIONS: ReadonlySet<string> = new Set(["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"]);
 const RESPONSE_EXCEPTIONS: ReadonlySet<string> = new Set(["content-disposition", "content-language"]);

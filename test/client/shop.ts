@@ -128,6 +128,7 @@ export const OPTIONS: ClientOptions = {
   maxDepth: 100,
   framing: { ndjsonBare: false, sseIds: false, sseRetryMs: undefined },
   sseHeartbeatMs: undefined,
+  socketOrigins: () => false,
 };
 
 export const ERRORS: RestErrorOptions = {
