@@ -50,6 +50,7 @@ export function createCodec(desc: DescMessage, options: CodecOptions = {}): Mess
       emitDefaults: false,
       useProtoFieldName: false,
       enumAsInteger: false,
+      int64AsNumber: false,
       maxDepth: 100,
       ...json,
     },

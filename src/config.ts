@@ -23,6 +23,7 @@ export interface Config {
   readonly emitDefaults: boolean;
   readonly useProtoFieldName: boolean;
   readonly enumAsInteger: boolean;
+  readonly int64AsNumber: boolean;
   readonly updateMask: boolean;
   readonly maxDepth: number;
   readonly readMaxBytes: number;
@@ -69,6 +70,7 @@ export function readConfig(given: GatewayOptions): Config {
     emitDefaults: options.emitDefaults ?? false,
     useProtoFieldName: options.useProtoFieldName ?? false,
     enumAsInteger: options.enumAsInteger ?? false,
+    int64AsNumber: options.int64AsNumber ?? false,
     updateMask: options.updateMask ?? true,
     maxDepth: options.maxDepth ?? 100,
     readMaxBytes,

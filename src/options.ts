@@ -44,6 +44,8 @@ export interface GatewayOptions {
   readonly useProtoFieldName?: boolean;
   /** Write enums as numbers. Default false: names. */
   readonly enumAsInteger?: boolean;
+  /** Write 64-bit integers as numbers where these are exact, up to ±(2⁵³ − 1). Default false: strings. */
+  readonly int64AsNumber?: boolean;
   /** PATCH: fill the request's one FieldMask from the keys of the body. Default true. */
   readonly updateMask?: boolean;
   /** Levels of nesting in any message. Default 100. */
@@ -164,6 +166,11 @@ export const PLAIN_OPTIONS = {
   },
   useProtoFieldName: { kind: "flag", default: "false", about: "`page_size` instead of `pageSize` in answers" },
   enumAsInteger: { kind: "flag", default: "false", about: "numbers instead of names in answers" },
+  int64AsNumber: {
+    kind: "flag",
+    default: "false",
+    about: "64-bit integers as numbers in answers where these are exact, up to ±(2⁵³ − 1); beyond that as strings",
+  },
   updateMask: { kind: "flag", default: "true", about: "derive the update mask of a PATCH from the keys of its body" },
   maxDepth: { kind: "count", default: "100", about: "levels of nesting in any message" },
   readMaxBytes: {

@@ -25,6 +25,7 @@ test("the defaults", () => {
     emitDefaults: false,
     useProtoFieldName: false,
     enumAsInteger: false,
+    int64AsNumber: false,
     updateMask: true,
     maxDepth: 100,
     readMaxBytes: 4_194_304,

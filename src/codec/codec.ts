@@ -18,6 +18,11 @@ export interface JsonOptions {
   readonly useProtoFieldName: boolean;
   /** Write enums as numbers. Default false. */
   readonly enumAsInteger: boolean;
+  /**
+   * Write 64-bit integers as numbers where these are exact in a double, up to ±(2⁵³ − 1); beyond that as strings all the
+   * same. Map keys are strings in any case. Default false: strings.
+   */
+  readonly int64AsNumber: boolean;
   /** Levels of nesting allowed, Any, Struct and Value included; the message itself is level 1. Default 100. */
   readonly maxDepth: number;
 }

@@ -102,10 +102,15 @@ export function readString(run: Decoding, field: Field, spans: Spans): string {
 }
 
 function formatNumeric(run: Decoding, field: Field, value: Numeric): string {
-  if (typeof value === "bigint") return `"${value}"`;
+  if (typeof value === "bigint") return formatInt64(run, value);
   if (typeof value === "boolean") return String(value);
   if (field.enum) return formatEnum(run, field.enum, value);
   return field.type === Type.FLOAT ? formatFloat32(value) : formatDouble(value);
+}
+
+function formatInt64(run: Decoding, value: bigint): string {
+  const isNumber = run.context.options.int64AsNumber && Number.isSafeInteger(Number(value));
+  return isNumber ? String(value) : `"${value}"`;
 }
 
 function formatEnum(run: Decoding, enumeration: NonNullable<Field["enum"]>, number: number): string {

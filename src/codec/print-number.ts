@@ -112,30 +112,39 @@ export function printInt32(value: number): void {
   printNatural(-value);
 }
 
-/** In quotes, from `halves`. */
-export function printInt64(): void {
-  printByte(QUOTE);
+/** From `halves`, in quotes. @param bare without them where the number is exact as a double. */
+export function printInt64(bare: boolean): void {
   let low = halves[0] as number;
   let high = halves[1] as number;
-  if (high < 0) {
-    printByte(MINUS);
+  const negative = high < 0;
+  if (negative) {
     low = -low | 0;
     high = (~high + (low === 0 ? 1 : 0)) | 0;
   }
+  const quoted = !(bare && isExact(high));
+  if (quoted) printByte(QUOTE);
+  if (negative) printByte(MINUS);
   printHalves(low, high);
-  printByte(QUOTE);
+  if (quoted) printByte(QUOTE);
 }
 
-/** In quotes, from `halves`. */
-export function printUint64(): void {
-  printByte(QUOTE);
-  printHalves(halves[0] as number, halves[1] as number);
-  printByte(QUOTE);
+/** From `halves`, in quotes. @param bare without them where the number is exact as a double. */
+export function printUint64(bare: boolean): void {
+  const high = halves[1] as number;
+  const quoted = !(bare && isExact(high));
+  if (quoted) printByte(QUOTE);
+  printHalves(halves[0] as number, high);
+  if (quoted) printByte(QUOTE);
+}
+
+/** Whether a number with this upper half is below 2⁵³. */
+function isExact(high: number): boolean {
+  return high >= 0 && high < 0x20_0000;
 }
 
 /** Unsigned. Without BigInt, of which every operation makes an object. */
 function printHalves(low: number, high: number): void {
-  if (high >= 0 && high < 0x20_0000) {
+  if (isExact(high)) {
     printNatural(high * 0x1_0000_0000 + (low >>> 0));
     return;
   }

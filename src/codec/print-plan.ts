@@ -80,12 +80,15 @@ export class Shape {
   readonly kind: Kind;
   /** Of enums. */
   readonly names: EnumNames | undefined;
+  /** Of 64-bit integers: without quotes where it is exact as a double. */
+  readonly bare: boolean;
   readonly #compile: (() => Plan) | undefined;
   #plan: Plan | undefined;
 
-  constructor(kind: Kind, names: EnumNames | undefined, compile: (() => Plan) | undefined) {
+  constructor(kind: Kind, names: EnumNames | undefined, bare: boolean, compile: (() => Plan) | undefined) {
     this.kind = kind;
     this.names = names;
+    this.bare = bare;
     this.#compile = compile;
   }
 
@@ -170,7 +173,7 @@ export class Plans {
   shapeOfMessage(message: Message): Shape {
     let shape = this.#shapes.get(message);
     if (!shape) {
-      shape = new Shape(kindOfMessage(message), undefined, () => this.#compile(message));
+      shape = new Shape(kindOfMessage(message), undefined, false, () => this.#compile(message));
       this.#shapes.set(message, shape);
     }
     return shape;
@@ -215,7 +218,7 @@ export class Plans {
     const slots = entrySlotsOf({ key, value });
     let valueUnset: Uint8Array | undefined;
     return {
-      key: this.#shape(key),
+      key: new Shape(scalarKindOf(key), undefined, false, undefined),
       keyTag: tagOf(slots.get(key.number) as Slot),
       keyUnset: encoder.encode(key.type === Type.STRING ? '""' : key.type === Type.BOOL ? '"false"' : '"0"'),
       value: this.#shape(value),
@@ -241,9 +244,10 @@ export class Plans {
 
   #shape(field: Field): Shape {
     if (field.message) return this.shapeOfMessage(field.message);
-    if (!field.enum) return new Shape(scalarKinds.get(field.type) ?? Kind.OTHER, undefined, undefined);
+    const { int64AsNumber } = this.#context.options;
+    if (!field.enum) return new Shape(scalarKindOf(field), undefined, int64AsNumber, undefined);
     const isNull = field.enum.name === "google.protobuf.NullValue";
-    return new Shape(isNull ? Kind.NULL : Kind.ENUM, this.#namesOf(field.enum), undefined);
+    return new Shape(isNull ? Kind.NULL : Kind.ENUM, this.#namesOf(field.enum), false, undefined);
   }
 
   #namesOf(enumeration: Enum): EnumNames {
@@ -262,6 +266,10 @@ export class Plans {
     }
     return names;
   }
+}
+
+function scalarKindOf({ type }: Field): Kind {
+  return scalarKinds.get(type) ?? Kind.OTHER;
 }
 
 function kindOfMessage(message: Message): Kind {

@@ -33,7 +33,7 @@ export function printScalar(shape: Shape, limit: number): boolean {
     }
     case Kind.INT64:
       readVarint();
-      printInt64();
+      printInt64(shape.bare);
       return isSet();
     case Kind.BOOL:
       readVarint();
@@ -48,7 +48,7 @@ export function printScalar(shape: Shape, limit: number): boolean {
     }
     case Kind.UINT64:
       readVarint();
-      printUint64();
+      printUint64(shape.bare);
       return isSet();
     case Kind.UINT32: {
       const value = readInt32() >>> 0;
@@ -82,7 +82,7 @@ function printRareScalar(shape: Shape): boolean {
       const sign = -(low & 1);
       halves[0] = ((low >>> 1) | (high << 31)) ^ sign;
       halves[1] = (high >>> 1) ^ sign;
-      printInt64();
+      printInt64(shape.bare);
       return isSet();
     }
     case Kind.FIXED32: {
@@ -97,11 +97,11 @@ function printRareScalar(shape: Shape): boolean {
     }
     case Kind.FIXED64:
       readFixed64();
-      printUint64();
+      printUint64(shape.bare);
       return isSet();
     case Kind.SFIXED64:
       readFixed64();
-      printInt64();
+      printInt64(shape.bare);
       return isSet();
     case Kind.NULL: {
       const value = readInt32();

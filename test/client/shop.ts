@@ -108,6 +108,7 @@ const JSON_OPTIONS: JsonOptions = {
   emitDefaults: false,
   useProtoFieldName: false,
   enumAsInteger: false,
+  int64AsNumber: false,
   maxDepth: 100,
 };
 

@@ -7,7 +7,12 @@ import { isOrderly } from "./orderly.ts";
 import { messageWire } from "./wire-arbitrary.ts";
 
 const names = ["kitchen.Kitchen", "kitchen.Legacy"] as const;
-const options = fc.record({ emitDefaults: fc.boolean(), useProtoFieldName: fc.boolean(), enumAsInteger: fc.boolean() });
+const options = fc.record({
+  emitDefaults: fc.boolean(),
+  useProtoFieldName: fc.boolean(),
+  enumAsInteger: fc.boolean(),
+  int64AsNumber: fc.boolean(),
+});
 
 /**
  * 32-bit floats (the fields that are called so) have fewer digits in our text, and -0 is 0 in protobuf-es's: both are

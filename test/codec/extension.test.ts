@@ -33,7 +33,13 @@ const set = await compileSet({
 const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
 const peer = registry.getMessage("base.Base") as DescMessage;
 const schema = readSchema(set);
-const options = { useProtoFieldName: false, enumAsInteger: false, maxDepth: 100, unknownFields: "error" } as const;
+const options = {
+  useProtoFieldName: false,
+  enumAsInteger: false,
+  int64AsNumber: false,
+  maxDepth: 100,
+  unknownFields: "error",
+} as const;
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parsed = (json: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(json));
 

@@ -91,6 +91,7 @@ export function contextWith(options: Partial<JsonOptions> = {}): CodecContext {
     emitDefaults: false,
     useProtoFieldName: false,
     enumAsInteger: false,
+    int64AsNumber: false,
     maxDepth: 100,
   };
   return { registry: schema, options: { ...defaults, ...options } };

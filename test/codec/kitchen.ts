@@ -1,5 +1,5 @@
 /** One schema with a field of every kind, for our codec and for protobuf-es, which the tests take as the peer. */
-import { createFileRegistry, type DescMessage, type FileRegistry, fromBinary, toJsonString } from "@bufbuild/protobuf";
+import { createFileRegistry, type DescMessage, type FileRegistry, fromBinary, toJson } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import type { Codec, JsonOptions } from "../../src/codec/codec.ts";
 import { compileCarefulDecoder } from "../../src/codec/decode.ts";
@@ -7,6 +7,7 @@ import { compileDecoder } from "../../src/codec/decoder.ts";
 import { compilePrinter } from "../../src/codec/print.ts";
 import { readSchema } from "../../src/schema/read.ts";
 import { compileSet, messageOf } from "../proto.ts";
+import { withNumbers } from "./int64-numbers.ts";
 
 const modern = `
   syntax = "proto3";
@@ -151,6 +152,7 @@ const defaults: JsonOptions = {
   emitDefaults: false,
   useProtoFieldName: false,
   enumAsInteger: false,
+  int64AsNumber: false,
   maxDepth: 100,
 };
 
@@ -185,12 +187,13 @@ export function peerMessage(fullName: string): DescMessage {
 
 /** What protobuf-es makes of the wire. */
 export function peerText(fullName: string, wire: Uint8Array, options: Partial<JsonOptions> = {}): string {
-  const { emitDefaults = false, useProtoFieldName = false, enumAsInteger = false } = options;
+  const { emitDefaults = false, useProtoFieldName = false, enumAsInteger = false, int64AsNumber = false } = options;
   const desc = peerMessage(fullName);
-  return toJsonString(desc, fromBinary(desc, wire), {
+  const json = toJson(desc, fromBinary(desc, wire), {
     registry: peer,
     alwaysEmitImplicit: emitDefaults,
     useProtoFieldName,
     enumAsInteger,
   });
+  return JSON.stringify(int64AsNumber ? withNumbers(desc, json, peer) : json);
 }

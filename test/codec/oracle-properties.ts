@@ -22,7 +22,12 @@ const JSON_ANYS: readonly unknown[] = [
   { "@type": "type.googleapis.com/google.protobuf.Int64Value", value: "7" },
 ];
 
-const print = fc.record({ emitDefaults: fc.boolean(), useProtoFieldName: fc.boolean(), enumAsInteger: fc.boolean() });
+const print = fc.record({
+  emitDefaults: fc.boolean(),
+  useProtoFieldName: fc.boolean(),
+  enumAsInteger: fc.boolean(),
+  int64AsNumber: fc.boolean(),
+});
 const unknownFields = fc.constantFrom("error" as const, "ignore" as const);
 
 /** JSON text, with and without space, characters as they are or escaped. */

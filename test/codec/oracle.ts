@@ -33,12 +33,13 @@ import { compileCodec } from "../../src/codec/compile.ts";
 import type { Message, Schema } from "../../src/schema/model.ts";
 import { readSchema } from "../../src/schema/read.ts";
 import { messageOf } from "../proto.ts";
+import { withNumbers } from "./int64-numbers.ts";
 import { isOrderly } from "./orderly.ts";
 
 /** `incomparable`: the peer does not look there at what the rules ask for. */
 export type Verdict = "same" | "both refuse" | "only we refuse" | "only the peer refuses" | "incomparable";
 
-export type PrintOptions = Pick<JsonOptions, "emitDefaults" | "useProtoFieldName" | "enumAsInteger">;
+export type PrintOptions = Pick<JsonOptions, "emitDefaults" | "useProtoFieldName" | "enumAsInteger" | "int64AsNumber">;
 
 export interface Subject {
   readonly desc: DescMessage;
@@ -82,7 +83,12 @@ const WELL_KNOWN = [
   file_google_protobuf_wrappers,
 ];
 
-const PRINT: PrintOptions = { emitDefaults: false, useProtoFieldName: false, enumAsInteger: false };
+const PRINT: PrintOptions = {
+  emitDefaults: false,
+  useProtoFieldName: false,
+  enumAsInteger: false,
+  int64AsNumber: false,
+};
 
 /** @param set a FileDescriptorSet with all imports. */
 export function createOracle(set: Uint8Array): Oracle {
@@ -105,6 +111,11 @@ export function createOracle(set: Uint8Array): Oracle {
     const shownJson = (json: string, ignoreUnknownFields = false): JsonValue =>
       shown(toBinary(desc, fromJsonString(desc, json, { registry, ignoreUnknownFields })));
 
+    function peerJson(wire: Uint8Array, { emitDefaults, int64AsNumber, ...names }: PrintOptions): unknown {
+      const json = toJson(desc, fromBinary(desc, wire), { registry, alwaysEmitImplicit: emitDefaults, ...names });
+      return int64AsNumber ? withNumbers(desc, json, registry) : json;
+    }
+
     return {
       desc,
       message,
@@ -122,7 +133,7 @@ export function createOracle(set: Uint8Array): Oracle {
       decode(wire, options = PRINT) {
         const { decode } = codecFor(message, { ...options, unknownFields: "error" });
         const ours = attempt(() => within(wire, decode), Code.Internal);
-        const theirs = attempt(() => toJson(desc, fromBinary(desc, wire), peerOptions(options)));
+        const theirs = attempt(() => peerJson(wire, options));
         if (ours === undefined && theirs === undefined) return "both refuse";
         if (!isOrderly(desc, wire, registry)) return "incomparable";
         if (ours === undefined || theirs === undefined) return refusal(ours, theirs);
@@ -133,10 +144,6 @@ export function createOracle(set: Uint8Array): Oracle {
         return "same";
       },
     };
-  }
-
-  function peerOptions({ emitDefaults, ...names }: PrintOptions) {
-    return { registry, alwaysEmitImplicit: emitDefaults, ...names };
   }
 
   return { registry, schema, subject };

@@ -13,6 +13,7 @@ const options = fc.record({
   emitDefaults: fc.boolean(),
   useProtoFieldName: fc.boolean(),
   enumAsInteger: fc.boolean(),
+  int64AsNumber: fc.boolean(),
   maxDepth: fc.constantFrom(2, 4, 100),
 });
 type Options = Parameters<typeof bothDecoders>[1];

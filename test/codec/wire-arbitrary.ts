@@ -166,8 +166,15 @@ function scalarWire(type: ScalarType, field?: DescField): Wire {
   }
 }
 
-const int64 = fc.oneof(fc.bigInt(-(1n << 63n), (1n << 63n) - 1n), fc.bigInt(-3n, 3n));
-const uint64 = fc.oneof(fc.bigInt(0n, (1n << 64n) - 1n), fc.bigInt(0n, 3n));
+/** Where a double stops to be exact. */
+const edge = fc.bigInt(-2n, 2n).map((by) => (1n << 53n) + by);
+const int64 = fc.oneof(
+  fc.bigInt(-(1n << 63n), (1n << 63n) - 1n),
+  fc.bigInt(-3n, 3n),
+  edge,
+  edge.map((value) => -value),
+);
+const uint64 = fc.oneof(fc.bigInt(0n, (1n << 64n) - 1n), fc.bigInt(0n, 3n), edge);
 const uint32 = fc.integer({ min: 0, max: 0xffff_ffff });
 
 function written<T>(values: fc.Arbitrary<T>, write: (writer: BinaryWriter, value: T) => BinaryWriter): Wire {

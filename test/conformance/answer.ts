@@ -41,7 +41,7 @@ export function createTestee(set: Uint8Array): (request: Uint8Array) => Uint8Arr
   const responseType = messageType(registry, "conformance.ConformanceResponse");
 
   function contextOf(unknownFields: "error" | "ignore"): CodecContext {
-    const names = { emitDefaults: false, useProtoFieldName: false, enumAsInteger: false };
+    const names = { emitDefaults: false, useProtoFieldName: false, enumAsInteger: false, int64AsNumber: false };
     return { registry: schema, options: { unknownFields, ...names, maxDepth: 100 } };
   }
   const strict = contextOf("error");
