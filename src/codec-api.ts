@@ -1,10 +1,14 @@
 /** `isthmus/codec`: the codec for users of @bufbuild/protobuf, ProtoJSON ⇄ wire without message objects. */
 import type { DescMessage, Registry as DescRegistry } from "@bufbuild/protobuf";
-import type { JsonOptions } from "./codec/codec.ts";
+import type { JsonOptions, Skipped } from "./codec/codec.ts";
 import { compileCodec } from "./codec/compile.ts";
+import { checkPlainOptions, misconfigured, readJsonOptions } from "./config.ts";
+import { PLAIN_OPTIONS } from "./options.ts";
 import { builtinMessage } from "./schema/builtin.ts";
 import type { Registry } from "./schema/model.ts";
 import { createMessageReader, type MessageReader } from "./schema/read-message.ts";
+
+export type { JsonOptions, Skipped } from "./codec/codec.ts";
 
 export interface CodecOptions extends Partial<JsonOptions> {
   /**
@@ -18,15 +22,17 @@ export interface MessageCodec {
   /**
    * JSON text in UTF-8 → wire.
    *
+   * @param skipped `{ unknownFields: 0 }`: what the call leaves out under `unknownFields: "ignore"` is added to it.
    * @throws ConnectError invalid_argument naming field path, line and column.
    */
-  encode(json: Uint8Array): Uint8Array;
+  encode(json: Uint8Array, skipped?: Skipped): Uint8Array;
   /**
    * Wire → JSON text in UTF-8.
    *
+   * @param skipped the fields that the message does not know, and JSON cannot show, are added to it.
    * @throws ConnectError internal when the bytes are not of the message, or have no JSON form.
    */
-  decode(wire: Uint8Array): Uint8Array;
+  decode(wire: Uint8Array, skipped?: Skipped): Uint8Array;
 }
 
 /** Descriptors live as long as their file; what was read of them is shared by all codecs without a registry. */
@@ -35,25 +41,32 @@ const messages: MessageReader = createMessageReader();
 /** A registry says which extensions messages have, so what was read with it is shared by those that have the same. */
 const messagesOf = new WeakMap<DescRegistry, MessageReader>();
 
+const { unknownFields, emitDefaults, useProtoFieldName, enumAsInteger, int64AsNumber, maxDepth } = PLAIN_OPTIONS;
+const JSON_OPTIONS = {
+  unknownFields,
+  emitDefaults,
+  useProtoFieldName,
+  enumAsInteger,
+  int64AsNumber,
+  maxDepth,
+} satisfies Record<keyof JsonOptions, unknown>;
+
 /**
  * @param desc descriptor of the message, generated or from a registry.
  * @param options defaults are those of ProtoJSON: unknown fields are errors, zero values omitted, lowerCamelCase names,
- *   enum names, 100 levels of nesting.
+ *   enum names, 64-bit integers as strings, 100 levels of nesting.
+ * @throws ConnectError invalid_argument naming the option that is unknown, or not what it may be.
  */
 export function createCodec(desc: DescMessage, options: CodecOptions = {}): MessageCodec {
-  const { registry, ...json } = options;
+  checkPlainOptions(options, JSON_OPTIONS, ["registry"]);
+  const { registry } = options;
+  if (registry !== undefined && registry?.kind !== "registry") {
+    throw misconfigured("registry: not a registry of @bufbuild/protobuf");
+  }
   const messages = readerFor(registry);
   const { encode, decode } = compileCodec(messages.read(desc), {
     registry: readRegistry(registry, messages),
-    options: {
-      unknownFields: "error",
-      emitDefaults: false,
-      useProtoFieldName: false,
-      enumAsInteger: false,
-      int64AsNumber: false,
-      maxDepth: 100,
-      ...json,
-    },
+    options: readJsonOptions(options),
   });
   return { encode, decode };
 }

@@ -1,14 +1,22 @@
 /** Options of a gateway, complete: every default in one place, presets resolved, all of it checked once. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { HttpFilter, Policy } from "./call.ts";
+import type { JsonOptions } from "./codec/codec.ts";
 import type { CorsOptions } from "./filter/cors.ts";
-import { type Backend, describeMismatch, type GatewayOptions, PLAIN_OPTIONS, PRESETS } from "./options.ts";
+import {
+  type Backend,
+  describeMismatch,
+  type GatewayOptions,
+  PLAIN_OPTIONS,
+  type PlainOption,
+  PRESETS,
+} from "./options.ts";
 import { coversStrangers, describeBadPattern } from "./protocol/origin.ts";
 import type { Fault } from "./schema/model.ts";
 import type { ServiceConfig } from "./schema/service-config.ts";
 
 /** GatewayOptions, complete; the schema is read apart from them. */
-export interface Config {
+export interface Config extends JsonOptions {
   readonly backends: ReadonlyMap<string, Required<Backend>>;
   readonly serviceConfig: ServiceConfig | undefined;
   readonly serviceConfigMode: "replace" | "add";
@@ -16,16 +24,10 @@ export interface Config {
   readonly rpc: "annotated" | "all" | "none";
   readonly onFault: "throw" | "skip";
   readonly warn: (message: string) => void;
-  readonly unknownFields: "error" | "ignore";
   readonly unknownQuery: "error" | "ignore";
   /** ignoredQuery and systemParams together: both are skipped. */
   readonly skippedQuery: ReadonlySet<string>;
-  readonly emitDefaults: boolean;
-  readonly useProtoFieldName: boolean;
-  readonly enumAsInteger: boolean;
-  readonly int64AsNumber: boolean;
   readonly updateMask: boolean;
-  readonly maxDepth: number;
   readonly readMaxBytes: number;
   readonly upstreamReadMaxBytes: number;
   readonly timeoutMs: number | undefined;
@@ -64,15 +66,10 @@ export function readConfig(given: GatewayOptions): Config {
     rpc: options.rpc ?? "annotated",
     onFault: options.onFault ?? "throw",
     warn: options.warn ?? ((message) => console.warn(message)),
-    unknownFields: options.unknownFields ?? "error",
+    ...readJsonOptions(options),
     unknownQuery: options.unknownQuery ?? "error",
     skippedQuery: new Set([...(options.ignoredQuery ?? []), ...(options.systemParams ?? [])]),
-    emitDefaults: options.emitDefaults ?? false,
-    useProtoFieldName: options.useProtoFieldName ?? false,
-    enumAsInteger: options.enumAsInteger ?? false,
-    int64AsNumber: options.int64AsNumber ?? false,
     updateMask: options.updateMask ?? true,
-    maxDepth: options.maxDepth ?? 100,
     readMaxBytes,
     upstreamReadMaxBytes: options.upstreamReadMaxBytes ?? readMaxBytes,
     timeoutMs: options.timeoutMs,
@@ -89,6 +86,20 @@ export function readConfig(given: GatewayOptions): Config {
     cors: options.cors === undefined ? undefined : readCors(options.cors),
     policies: options.policies ?? [],
     filters: options.filters ?? [],
+  };
+}
+
+/** The options that the codec has, complete. */
+export function readJsonOptions(
+  options: { readonly [Name in keyof JsonOptions]?: JsonOptions[Name] | undefined },
+): JsonOptions {
+  return {
+    unknownFields: options.unknownFields ?? "error",
+    emitDefaults: options.emitDefaults ?? false,
+    useProtoFieldName: options.useProtoFieldName ?? false,
+    enumAsInteger: options.enumAsInteger ?? false,
+    int64AsNumber: options.int64AsNumber ?? false,
+    maxDepth: options.maxDepth ?? 100,
   };
 }
 
@@ -132,12 +143,7 @@ function checkOptions(options: GatewayOptions): void {
       "schema: the bytes that `isthmus compile` writes are needed, or those of a google.protobuf.FileDescriptorSet",
     );
   }
-  for (const [name, value] of Object.entries(options)) {
-    if (OTHER_OPTIONS.includes(name) || value === undefined) continue;
-    if (!Object.hasOwn(PLAIN_OPTIONS, name)) throw misconfigured(`${name}: no such option`);
-    const wanted = describeMismatch(PLAIN_OPTIONS[name as keyof typeof PLAIN_OPTIONS].kind, value);
-    if (wanted) throw misconfigured(`${name}: ${formatValue(value)} is not ${wanted}`);
-  }
+  checkPlainOptions(options, PLAIN_OPTIONS, OTHER_OPTIONS);
   const { policies = [], filters = [], warn } = options;
   if (!isListOf(policies, (policy) => typeof policy?.wrap === "function")) {
     throw misconfigured("policies: not a list of { wrap(next) { … } }");
@@ -146,6 +152,25 @@ function checkOptions(options: GatewayOptions): void {
     throw misconfigured("filters: not a list of functions");
   }
   if (warn !== undefined && typeof warn !== "function") throw misconfigured("warn: not a function");
+}
+
+/**
+ * @param plain the options that may be given, by name.
+ * @param others names that may stand beside them, and are checked elsewhere.
+ * @throws ConnectError invalid_argument naming the option that is unknown, or not what it may be.
+ */
+export function checkPlainOptions(
+  options: object,
+  plain: Readonly<Record<string, PlainOption>>,
+  others: readonly string[],
+): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (others.includes(name) || value === undefined) continue;
+    const option = Object.hasOwn(plain, name) ? plain[name] : undefined;
+    if (option === undefined) throw misconfigured(`${name}: no such option`);
+    const wanted = describeMismatch(option.kind, value);
+    if (wanted) throw misconfigured(`${name}: ${formatValue(value)} is not ${wanted}`);
+  }
 }
 
 function isListOf<T>(list: readonly T[], fits: (item: T) => boolean): boolean {

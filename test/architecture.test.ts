@@ -34,7 +34,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   serve: { rooms: [...BELOW_GATEWAY, "options", "config", "observe", "plan"], packages: [CONNECT] },
   gateway: { rooms: [...BELOW_GATEWAY, "options", "variables", "plan", "serve"], packages: [CONNECT] },
   "image-gateway": { rooms: [...BELOW_GATEWAY, "options", "variables", "plan", "serve"], packages: [CONNECT] },
-  "codec-api": { rooms: BELOW_GATEWAY, packages: [CONNECT, PROTOBUF] },
+  "codec-api": { rooms: [...BELOW_GATEWAY, "options", "config"], packages: [CONNECT, PROTOBUF] },
   openapi: { rooms: ["schema", "route"], packages: [CONNECT] },
   index: { rooms: [...TOP, "openapi"], packages: ["itty-router"] },
   node: { rooms: [...BELOW_GATEWAY, ...TOP, "openapi", "index"], packages: "any" },

@@ -71,6 +71,16 @@ export interface EncodedRequest {
   readonly mask?: readonly string[];
 }
 
+/** What calls left out without an error, added up. Each adds its own when it succeeds. */
+export interface Skipped {
+  /**
+   * Of JSON, which has some under `unknownFields: "ignore"` alone: keys that name no field, and values that an enum does
+   * not have. Of wire: records that belong to no field, or are of another wire type than it, and numbers that a closed
+   * enum does not have. What lies inside of a skipped one is not counted, nor what a later record replaces.
+   */
+  unknownFields: number;
+}
+
 /**
  * Every method throws ConnectError. Encode: `invalid_argument`, naming field path (proto names: `addresses[3].zip`),
  * what was wrong, and line and column of the JSON. Decode: `internal`, because the bytes came from the backend.
@@ -78,17 +88,20 @@ export interface EncodedRequest {
 export interface Codec {
   readonly message: Message;
   /** JSON text of the message → wire. The empty text is an error. */
-  encode(json: Uint8Array): Uint8Array;
+  encode(json: Uint8Array, skipped?: Skipped): Uint8Array;
   /** Wire → JSON text. */
-  decode(wire: Uint8Array): Uint8Array;
+  decode(wire: Uint8Array, skipped?: Skipped): Uint8Array;
   /**
    * A REST request: body and bound values become one message in which a singular message field has exactly one
    * record (DESIGN §1.3). A bound value against a different one in the JSON is `invalid_argument` with
    * google.rpc.BadRequest naming the field; an equal one is written once. Members of one oneof, over JSON and bound
    * together, exclude each other. A bound zero is written.
    */
-  encodeRequest(request: EncodeRequest): EncodedRequest;
-  /** JSON of one field of the message alone (response_body). Unset: its default, `null` for messages, `[]`, `{}`. */
-  decodeField(wire: Uint8Array, field: Field): Uint8Array;
+  encodeRequest(request: EncodeRequest, skipped?: Skipped): EncodedRequest;
+  /**
+   * JSON of one field of the message alone (response_body). Unset: its default, `null` for messages, `[]`, `{}`. What is
+   * skipped counts only in that field.
+   */
+  decodeField(wire: Uint8Array, field: Field, skipped?: Skipped): Uint8Array;
 }
 export type CompileCodec = (message: Message, context: CodecContext) => Codec;

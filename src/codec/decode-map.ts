@@ -21,7 +21,10 @@ export function readEntries(
   for (let i = 0; i < spans.length; i += 2) {
     const records = indexRecords(run, slots, spans.slice(i, i + 2));
     const valueSpans = records.get(value.number) ?? NO_SPANS;
-    if (value.enum && isUnknownEnum(value, Number(readNumeric(run, value, valueSpans)))) continue;
+    if (value.enum && isUnknownEnum(value, Number(readNumeric(run, value, valueSpans)))) {
+      run.unknownFields++;
+      continue;
+    }
     run.enter(key);
     entries.set(readKey(run, key, records.get(key.number) ?? NO_SPANS), valueSpans);
     run.leave();

@@ -5,7 +5,7 @@
  */
 import type { Field, Message } from "../schema/model.ts";
 import { type Special, specialOf } from "../schema/special.ts";
-import type { Codec, CodecContext } from "./codec.ts";
+import type { Codec, CodecContext, Skipped } from "./codec.ts";
 import { readEntries } from "./decode-map.ts";
 import { isText, readNext, readString, writeNumeric, writeScalar, writeText } from "./decode-scalar.ts";
 import { writeListValue, writeStruct, writeValue } from "./decode-struct.ts";
@@ -23,20 +23,27 @@ const VALUE_KEY = formatKey("value");
 /** See `Codec` for what the two functions do. */
 export function compileCarefulDecoder(message: Message, context: CodecContext): Pick<Codec, "decode" | "decodeField"> {
   return {
-    decode(wire) {
+    decode(wire, skipped) {
       const run = new Decoding(wire, message, context);
       writeMessage(run, message, [0, wire.length]);
-      return run.writer.finish();
+      return finish(run, skipped);
     },
-    decodeField(wire, field) {
+    decodeField(wire, field, skipped) {
       const run = new Decoding(wire, message, context);
       run.descend();
       const spans = indexRecords(run, slotsOf(message), [0, wire.length]).get(field.number);
+      // What stands beside the field is left out, known or not.
+      run.unknownFields = 0;
       run.enter(field);
       writeField(run, field, spans ?? NO_SPANS);
-      return run.writer.finish();
+      return finish(run, skipped);
     },
   };
+}
+
+function finish(run: Decoding, skipped: Skipped | undefined): Uint8Array {
+  if (skipped) skipped.unknownFields += run.unknownFields;
+  return run.writer.finish();
 }
 
 type WriteContent = (run: Decoding, message: Message, content: Spans) => void;
@@ -123,7 +130,10 @@ function writeNumerics(run: Decoding, field: Field, start: number, end: number):
   run.reader.seek(start, end);
   while (!run.reader.done) {
     const value = readNext(run, field);
-    if (isUnknownEnum(field, Number(value))) continue;
+    if (isUnknownEnum(field, Number(value))) {
+      run.unknownFields++;
+      continue;
+    }
     run.writer.element();
     writeNumeric(run, field, value);
   }

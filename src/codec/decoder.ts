@@ -9,7 +9,8 @@ export function compileDecoder(message: Message, context: CodecContext): Pick<Co
   const careful = compileCarefulDecoder(message, context);
   const printer = compilePrinter(message, context);
   return {
-    decode: (wire) => printer.decode(wire) ?? careful.decode(wire),
-    decodeField: (wire, field) => printer.decodeField(wire, field) ?? careful.decodeField(wire, field),
+    decode: (wire, skipped) => printer.decode(wire, skipped) ?? careful.decode(wire, skipped),
+    decodeField: (wire, field, skipped) =>
+      printer.decodeField(wire, field, skipped) ?? careful.decodeField(wire, field, skipped),
   };
 }

@@ -10,6 +10,8 @@ export class Decoding {
   readonly context: CodecContext;
   readonly reader: WireReader;
   readonly writer = new JsonWriter();
+  /** How many were skipped so far (`Skipped`). */
+  unknownFields = 0;
   readonly #root: Message;
   /** Fields, and in lists the index behind its field. */
   readonly #path: (Field | number)[] = [];

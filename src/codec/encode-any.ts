@@ -90,7 +90,8 @@ function encodeUnderValue(job: EncodeJob, depth: number, encodeContent: () => vo
     if (seen.has(key)) throw job.error("given more than once", job.pathTo(shorten(key)));
     seen.add(key);
     if (key === "value") encodeContent();
-    else reader.skip(job.context.options.maxDepth - depth);
+    else if (known) reader.readString();
+    else job.skipUnknown(depth);
   }
   if (!seen.has("value")) throw job.error("value is missing");
 }

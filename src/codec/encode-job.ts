@@ -29,6 +29,8 @@ export class EncodeJob {
   readonly path: Step[] = [];
   /** Leaf paths of the JSON in proto names (`EncodedRequest.mask`). */
   readonly mask: string[] = [];
+  /** How many were skipped so far (`Skipped`). */
+  unknownFields = 0;
   /** What the last pass for `@type` found, by offset of the object; it covers the text before `end` (`encode-any.ts`). */
   readonly anyTypes = { end: 0, offsets: new Map<number, number>() };
 
@@ -39,6 +41,12 @@ export class EncodeJob {
 
   get ignoresUnknown(): boolean {
     return this.context.options.unknownFields === "ignore";
+  }
+
+  /** Passes over the value of a key that names no field. @param depth level of the message that has the key. */
+  skipUnknown(depth: number): void {
+    this.unknownFields++;
+    this.reader.skip(this.context.options.maxDepth - depth);
   }
 
   /** An error of the JSON value last peeked at, or of the key last read. */

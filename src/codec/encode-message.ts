@@ -90,7 +90,7 @@ function encodeObject(job: EncodeJob, message: Message, place: Place): void {
     const name = typeof member === "object" ? member.name : key;
     if (seen.has(member ?? key)) throw job.error("given more than once", job.pathTo(shorten(name)));
     seen.add(member ?? key);
-    if (member === undefined) reader.skip(job.context.options.maxDepth - place.depth);
+    if (member === undefined) job.skipUnknown(place.depth);
     else if (member === "@type") reader.readString();
     else if (encodeField(job, member, place, claims, mask === undefined ? undefined : joinPath(mask, name))) {
       written.add(member);

@@ -44,6 +44,9 @@ function encodeEnum(job: EncodeJob, field: Field, enumeration: Enum, kind: "stri
     return true;
   }
   const isUnknown = kind === "string" || number !== undefined;
-  if (isUnknown && job.ignoresUnknown) return false;
+  if (isUnknown && job.ignoresUnknown) {
+    job.unknownFields++;
+    return false;
+  }
   throw job.error(`${quote(text)} is not a value of ${enumeration.name}`);
 }

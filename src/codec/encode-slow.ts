@@ -3,21 +3,27 @@
  * (`fast-encode.ts`), and does what that one gives up.
  */
 import type { Field, Message } from "../schema/model.ts";
-import type { Bound, CodecContext, EncodedRequest, EncodeRequest } from "./codec.ts";
+import type { Bound, CodecContext, EncodedRequest, EncodeRequest, Skipped } from "./codec.ts";
 import { claimBound, writeBound, writeBoundMessage } from "./encode-bound.ts";
 import { EncodeJob } from "./encode-job.ts";
 import { encodeField, encodeMessage } from "./encode-message.ts";
 import { mergeWire } from "./merge-wire.ts";
 import { OneofClaims } from "./oneof-claims.ts";
 
-export function encodeSlow(message: Message, context: CodecContext, json: Uint8Array): Uint8Array {
+export function encodeSlow(message: Message, context: CodecContext, json: Uint8Array, skipped?: Skipped): Uint8Array {
   const job = new EncodeJob(context, json);
   encodeMessage(job, message, { depth: 1 });
   job.reader.end();
+  addSkipped(job, skipped);
   return job.writer.finish();
 }
 
-export function encodeRequestSlow(message: Message, context: CodecContext, request: EncodeRequest): EncodedRequest {
+export function encodeRequestSlow(
+  message: Message,
+  context: CodecContext,
+  request: EncodeRequest,
+  skipped?: Skipped,
+): EncodedRequest {
   const { json, body, bodyWire, bound, mask } = request;
   const job = new EncodeJob(context, json ?? new Uint8Array());
   if (bodyWire) {
@@ -30,6 +36,7 @@ export function encodeRequestSlow(message: Message, context: CodecContext, reque
     else encodeBodyField(job, body, bound, prefix);
     job.reader.end();
   }
+  addSkipped(job, skipped);
   return mask ? { wire: job.writer.finish(), mask: job.mask } : { wire: job.writer.finish() };
 }
 
@@ -39,6 +46,10 @@ function encodeBodyField(job: EncodeJob, field: Field, bound: Bound, mask: strin
   claimBound(job, claims, bound);
   const written = encodeField(job, field, { depth: 1, bound }, claims, mask);
   writeBound(job, bound, 1, new Set(written ? [field] : []));
+}
+
+function addSkipped(job: EncodeJob, skipped: Skipped | undefined): void {
+  if (skipped) skipped.unknownFields += job.unknownFields;
 }
 
 function someOf(bound: Bound): Bound | undefined {

@@ -9,12 +9,13 @@ export type Encoder = Pick<Codec, "encode" | "encodeRequest">;
 export function compileEncoder(message: Message, context: CodecContext): Encoder {
   const fast = compileFastEncoder(message, context.options.maxDepth);
   return {
-    encode(json) {
-      return fast?.encode(json) ?? encodeSlow(message, context, json);
+    // The fast encoder skips nothing: it gives up.
+    encode(json, skipped) {
+      return fast?.encode(json) ?? encodeSlow(message, context, json, skipped);
     },
-    encodeRequest(request) {
+    encodeRequest(request, skipped) {
       const wire = fast?.encodeRequest(request);
-      return wire ? { wire } : encodeRequestSlow(message, context, request);
+      return wire ? { wire } : encodeRequestSlow(message, context, request, skipped);
     },
   };
 }

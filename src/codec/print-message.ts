@@ -103,6 +103,7 @@ function printMembers(plan: Plan, end: number): void {
   const start = tape.at;
   const open = tape.length;
   const firstNote = tape.noteCount;
+  const { unknownFields } = tape;
   /** Behind the last of the fields that were met. */
   let next = 0;
   let oneofs = 0;
@@ -112,6 +113,7 @@ function printMembers(plan: Plan, end: number): void {
     const field = fieldOf(plan, tag);
     if (field === undefined) {
       skip(tag);
+      tape.unknownFields++;
       continue;
     }
     const { index, oneof } = field;
@@ -125,6 +127,7 @@ function printMembers(plan: Plan, end: number): void {
       plan.notes = true;
       tape.at = start;
       tape.length = open;
+      tape.unknownFields = unknownFields;
       printMembers(plan, end);
       return;
     } else {

@@ -34,6 +34,8 @@ class Tape {
   keyCount = 0;
   /** Members noted by print-order.ts. */
   noteCount = 0;
+  /** How many were skipped so far (`Skipped`). */
+  unknownFields = 0;
 }
 
 export const tape = new Tape();
@@ -54,6 +56,7 @@ export function load(wire: Uint8Array, levels: number): void {
   tape.levels = levels;
   tape.keyCount = 0;
   tape.noteCount = 0;
+  tape.unknownFields = 0;
 }
 
 /** A copy of all that was printed. */

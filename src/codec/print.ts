@@ -7,10 +7,10 @@
  * Measured against @bufbuild/protobuf by `npm run bench -- codec`.
  */
 import type { Field, Message } from "../schema/model.ts";
-import type { CodecContext } from "./codec.ts";
+import type { CodecContext, Skipped } from "./codec.ts";
 import { printMessage, printOnly } from "./print-message.ts";
 import { Plans } from "./print-plan.ts";
-import { finish, IRREGULAR, load, shrink } from "./print-tape.ts";
+import { finish, IRREGULAR, load, shrink, tape } from "./print-tape.ts";
 
 /** Enough of the stack is left for so many, whatever `maxDepth` allows. */
 const MAX_LEVELS = 100;
@@ -19,9 +19,9 @@ const plansOf = new WeakMap<CodecContext, Plans>();
 
 /** Both give undefined where the printer gave up. */
 export interface Printer {
-  decode(wire: Uint8Array): Uint8Array | undefined;
+  decode(wire: Uint8Array, skipped?: Skipped): Uint8Array | undefined;
   /** Of an unset field too. */
-  decodeField(wire: Uint8Array, field: Field): Uint8Array | undefined;
+  decodeField(wire: Uint8Array, field: Field, skipped?: Skipped): Uint8Array | undefined;
 }
 
 /** See `Codec` for what the two functions do. */
@@ -33,11 +33,12 @@ export function compilePrinter(message: Message, context: CodecContext): Printer
   }
   const shape = plans.shapeOfMessage(message);
   const levels = Math.min(context.options.maxDepth, MAX_LEVELS);
-  const print = (wire: Uint8Array, field: Field | undefined): Uint8Array | undefined => {
+  const print = (wire: Uint8Array, field?: Field, skipped?: Skipped): Uint8Array | undefined => {
     load(wire, levels);
     try {
       if (field === undefined) printMessage(shape, wire.length);
       else printOnly(shape.plan, field.number, wire.length);
+      if (skipped) skipped.unknownFields += tape.unknownFields;
       return finish();
     } catch (error) {
       if (error === IRREGULAR) return undefined;
@@ -46,5 +47,5 @@ export function compilePrinter(message: Message, context: CodecContext): Printer
       shrink();
     }
   };
-  return { decode: (wire) => print(wire, undefined), decodeField: print };
+  return { decode: (wire, skipped) => print(wire, undefined, skipped), decodeField: print };
 }

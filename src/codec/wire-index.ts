@@ -17,7 +17,7 @@ export const NO_SPANS: Spans = [];
 export type Records = ReadonlyMap<number, Spans>;
 
 /**
- * Unknown fields are left out, and with them those of another wire type, singular closed enums without a name, and
+ * Unknown fields are left out and counted, and with them those of another wire type, singular closed enums without a name, and
  * members of a oneof that a later member replaced.
  *
  * @param slots of the message that is open.
@@ -34,9 +34,11 @@ export function indexRecords(run: Decoding, slots: Slots, content: Spans): Recor
       reader.skip(tag, run.levelsLeft);
       const number = tag >>> 3;
       const slot = slots.get(number);
-      if (!slot || !accepts(slot, tag & 7)) continue;
       const { contentStart: start, contentEnd: end } = reader;
-      if (slot.skipsUnknown && isUnknownEnum(slot.field, reader.int32At(start))) continue;
+      if (!slot || !accepts(slot, tag & 7) || (slot.skipsUnknown && isUnknownEnum(slot.field, reader.int32At(start)))) {
+        run.unknownFields++;
+        continue;
+      }
       const { oneof } = slot.field;
       if (oneof) {
         const before = members.get(oneof);

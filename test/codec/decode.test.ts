@@ -1,7 +1,7 @@
 import { WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, it } from "vitest";
 import { decoder, decodeText, field, peerText } from "./kitchen.ts";
-import { bytes, concat, group, len, text, varint, wire } from "./wire.ts";
+import { bytes, concat, group, int64, len, text, varint, wire } from "./wire.ts";
 
 const KITCHEN = "kitchen.Kitchen";
 const LEGACY = "kitchen.Legacy";
@@ -72,6 +72,18 @@ describe("decode", () => {
     expect(decodeText(KITCHEN, concat(varint(16, -1), varint(84, 0)), { enumAsInteger: true })).toBe(
       '{"fGenre":-1,"cNull":null}',
     );
+  });
+
+  it("writes 64-bit integers as numbers when told to and where these are exact; keys of maps never", () => {
+    const [most, more] = [2n ** 53n - 1n, 2n ** 53n];
+    const wide = concat(int64(4, most), int64(6, more), int64(22, -most), int64(82, -more));
+    const inside = concat(len(53, int64(1, 7n)), len(54), len(45, int64(1, 8n)), len(47, varint(1, 9), len(2)));
+    expect(decodeText(KITCHEN, concat(wide, inside), { int64AsNumber: true })).toBe(
+      '{"fInt64":9007199254740991,"fUint64":"9007199254740992","oInt64":-9007199254740991,' +
+        '"mGenre":{"4":"GENRE_UNSPECIFIED"},"mWrapped":{"9":0},"wInt64":7,"wUint64":0,"cNumber":"-9007199254740992"}',
+    );
+    const unset = decoder(KITCHEN, { int64AsNumber: true }).decodeField(new Uint8Array(), field(KITCHEN, "f_int64"));
+    expect(new TextDecoder().decode(unset)).toBe("0");
   });
 
   it("writes json_name, or the name in the .proto file", () => {

@@ -8,7 +8,13 @@ import type { Oracle, Subject, Verdict } from "./oracle.ts";
 import { order, reordered } from "./reordered.ts";
 import { messageWire } from "./wire-arbitrary.ts";
 
-export const PROPERTIES = ["encode", "decode", "encode what is damaged", "decode what is damaged"] as const;
+export const PROPERTIES = [
+  "encode",
+  "decode",
+  "count what is unknown",
+  "encode what is damaged",
+  "decode what is damaged",
+] as const;
 export type PropertyName = (typeof PROPERTIES)[number];
 
 /** How often each verdict was given. */
@@ -112,6 +118,10 @@ export function questions(
     decode: question(
       subject.chain((subject) => fc.tuple(fc.constant(subject), wireOf(subject), print)),
       ([subject, wire, print]) => ["same", "incomparable"].includes(note(subject.decode(wire, print))),
+    ),
+    "count what is unknown": question(
+      subject.chain((subject) => fc.tuple(fc.constant(subject), wireOf(subject))),
+      ([subject, wire]) => ["same", "incomparable"].includes(note(subject.countUnknown(wire))),
     ),
     "encode what is damaged": question(
       subject.chain((subject) => {

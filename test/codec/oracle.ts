@@ -35,6 +35,7 @@ import { readSchema } from "../../src/schema/read.ts";
 import { messageOf } from "../proto.ts";
 import { withNumbers } from "./int64-numbers.ts";
 import { isOrderly } from "./orderly.ts";
+import { countUnknown } from "./unknown-count.ts";
 
 /** `incomparable`: the peer does not look there at what the rules ask for. */
 export type Verdict = "same" | "both refuse" | "only we refuse" | "only the peer refuses" | "incomparable";
@@ -50,6 +51,8 @@ export interface Subject {
   encode(json: string, unknownFields?: JsonOptions["unknownFields"]): Verdict;
   /** Wire → JSON. @throws likewise. */
   decode(wire: Uint8Array, options?: PrintOptions): Verdict;
+  /** How many fields of the wire are unknown. @throws likewise. */
+  countUnknown(wire: Uint8Array): Verdict;
 }
 
 export interface Oracle {
@@ -141,6 +144,15 @@ export function createOracle(set: Uint8Array): Oracle {
         const hex = Buffer.from(wire).toString("hex");
         mustEqual(roughly(JSON.parse(json)), roughly(theirs.value), hex);
         mustEqual(shownJson(json), shown(wire), hex);
+        return "same";
+      },
+      countUnknown(wire) {
+        const { decode } = codecFor(message, { ...PRINT, unknownFields: "error" });
+        const skipped = { unknownFields: 0 };
+        if (!attempt(() => within(wire, (wire) => decode(wire, skipped)), Code.Internal)) return "incomparable";
+        if (!isOrderly(desc, wire, registry)) return "incomparable";
+        const theirs = countUnknown(desc, fromBinary(desc, wire), registry);
+        mustEqual(skipped.unknownFields, theirs, Buffer.from(wire).toString("hex"));
         return "same";
       },
     };

@@ -46,12 +46,37 @@ export function messageWire(desc: DescMessage, depth: number, anyTypes = anyType
       return oneOrMore(desc, depth, anyTypes);
     default: {
       const fields = fieldWires(desc, depth, anyTypes);
-      return fields.length === 0
-        ? fc.constant(new Uint8Array())
-        : fc.array(fc.oneof(...fields), { maxLength: 12 }).map(concat);
+      if (fields.length === 0) return fc.constant(new Uint8Array());
+      const unknown = keepsUnknown(desc) ? [{ arbitrary: unknownWire, weight: 1 }] : [];
+      const known = { arbitrary: fc.oneof(...fields), weight: 16 };
+      return fc.array(fc.oneof(known, ...unknown), { maxLength: 12 }).map(concat);
     }
   }
 }
+
+/**
+ * protobuf-es forgets the unknown fields of what it has no message for, wrappers and Struct; and where a message has both,
+ * it forgets either those of no field or the unknown numbers of closed enums.
+ */
+function keepsUnknown(desc: DescMessage): boolean {
+  return !desc.typeName.startsWith("google.protobuf.") && desc.fields.every((field) => !field.enum || field.enum.open);
+}
+
+/** A record that belongs to no field: these numbers are reserved, so that none can have them. */
+const unknownWire: Wire = fc
+  .tuple(
+    fc.integer({ min: 19_000, max: 19_003 }),
+    fc.constantFrom(WireType.Varint, WireType.Bit64, WireType.LengthDelimited, WireType.Bit32),
+  )
+  .map(([number, wireType]) => {
+    const writer = new BinaryWriter().tag(number, wireType);
+    if (wireType === WireType.Varint) return writer.uint32(number).finish();
+    if (wireType === WireType.Bit64) return writer.fixed64(number).finish();
+    if (wireType === WireType.Bit32) return writer.fixed32(number).finish();
+    // Content that would be two records, did anyone look into it.
+    const content = new BinaryWriter().tag(1, WireType.Varint).int32(0).tag(2, WireType.Varint).int32(0).finish();
+    return writer.bytes(content).finish();
+  });
 
 const nanos = fc.oneof(fc.integer({ min: 0, max: 999_999_999 }), fc.constantFrom(0, 100_000_000, 120_000, 999_999_000));
 

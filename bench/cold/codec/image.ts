@@ -7,6 +7,7 @@ const options = {
   emitDefaults: false,
   useProtoFieldName: false,
   enumAsInteger: false,
+  int64AsNumber: false,
   maxDepth: 100,
 } as const;
 
