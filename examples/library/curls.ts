@@ -15,6 +15,7 @@ export interface Curl {
 export function listCurls(gateway: string, pageToken: string): readonly Curl[] {
   const shelves = `${gateway}/v1/shelves`;
   const sea = `${shelves}/sea/books`;
+  const watch = `${shelves}/novels/books:watch?max_events=2`;
   const rpc = `${gateway}/example.library.v1.LibraryService`;
   const emma = JSON.stringify({ name: "shelves/novels/books/emma" });
   return [
@@ -36,6 +37,9 @@ export function listCurls(gateway: string, pageToken: string): readonly Curl[] {
       title: "an error with details",
       command: curl(`${shelves}/novels/books?book_id=no%20id`, { json: { pages: -1 } }),
     },
+    { title: "a stream, as one array", command: curl(watch) },
+    { title: "a stream, line by line", command: curl(watch, { accept: "application/x-ndjson" }) },
+    { title: "a stream of events", command: curl(watch, { accept: "text/event-stream" }) },
     { title: "Connect, JSON", command: curl(`${rpc}/GetBook`, { json: JSON.parse(emma) }) },
     {
       title: "Connect GET",
@@ -44,8 +48,16 @@ export function listCurls(gateway: string, pageToken: string): readonly Curl[] {
   ];
 }
 
-function curl(url: string, { method, json }: { method?: string; json?: object } = {}): string {
+interface Call {
+  readonly method?: string;
+  readonly json?: object;
+  readonly accept?: string;
+}
+
+function curl(url: string, { method, json, accept }: Call = {}): string {
   const words = ["curl", "-s"];
+  // Each message is shown when it has come.
+  if (accept) words.push("-N", "-H", `'accept: ${accept}'`);
   if (method) words.push("-X", method);
   if (json) words.push("-H", "'content-type: application/json'", "-d", quote(JSON.stringify(json)));
   return [...words, quote(url)].join(" ");

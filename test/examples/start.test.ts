@@ -17,6 +17,9 @@ const start = (args: readonly string[]) => runCommand(["bin/run.js", "examples/l
 const emma = { name: "shelves/novels/books/emma", title: "Emma", authors: ["Jane Austen"] };
 const dracula = { title: "Dracula", authors: ["Bram Stoker"], pages: 418, copiesSold: "9007199254740993" };
 
+const events = [{ book: { title: "Emma" } }, { book: {} }];
+const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");
+
 /** What each printed command answers, in the order in which they stand. */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   list: { shelves: [{ name: "shelves/history" }, { name: "shelves/nature" }, { name: "shelves/novels" }] },
@@ -37,6 +40,14 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
       },
     ],
   },
+  "a stream, as one array": (text: string) => expect(JSON.parse(text)).toMatchObject(events),
+  "a stream, line by line": (text: string) =>
+    expect(lines(text).map((line) => JSON.parse(line))).toMatchObject(events.map((result) => ({ result }))),
+  "a stream of events": (text: string) => {
+    const data = lines(text).filter((line) => line.startsWith("data: "));
+    expect(data.map((line) => JSON.parse(line.slice(6)))).toMatchObject([...events, {}]);
+    expect(text).toMatch(/\nevent: end\ndata: \{\}\n\n$/);
+  },
   "Connect, JSON": emma,
   "Connect GET": emma,
 };
@@ -56,16 +67,22 @@ describe("npm start", () => {
     expect(printed.map(([title]) => title)).toEqual(Object.keys(ANSWERS));
     for (const [title = "", line = ""] of printed) {
       const { stdout } = await promisify(execFile)("sh", ["-c", line]);
-      expect(JSON.parse(stdout), line).toMatchObject(ANSWERS[title] as object);
+      const answer = ANSWERS[title];
+      if (typeof answer === "function") answer(stdout);
+      else expect(JSON.parse(stdout), line).toMatchObject(answer as object);
     }
   });
 
-  test("has a backend that speaks Connect, gRPC-Web and gRPC", { timeout: 30_000 }, async () => {
+  test("speaks Connect and gRPC-Web; its backend gRPC too", { timeout: 30_000 }, async () => {
+    const [, gateway = ""] = await command.waitFor(/gateway +(\S+)\n/);
     const [, http1 = "", h2c = ""] = await command.waitFor(/backend +(\S+) \(HTTP\/1\.1\), (\S+) \(HTTP\/2\)/);
     const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, await compileProtos("proto")));
     const service = registry.getService("example.library.v1.LibraryService");
     if (!service) throw new Error("no such service");
     const transports = [
+      createConnectTransport({ baseUrl: gateway, httpVersion: "1.1" }),
+      createConnectTransport({ baseUrl: gateway, httpVersion: "1.1", useBinaryFormat: false }),
+      createGrpcWebTransport({ baseUrl: gateway, httpVersion: "1.1" }),
       createConnectTransport({ baseUrl: http1, httpVersion: "1.1" }),
       createGrpcWebTransport({ baseUrl: http1, httpVersion: "1.1" }),
       createConnectTransport({ baseUrl: h2c, httpVersion: "2" }),
