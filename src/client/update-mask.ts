@@ -3,11 +3,22 @@ import { WireType, WireWriter } from "../codec/wire-writer.ts";
 import type { Route } from "../route/route.ts";
 import type { Field } from "../schema/model.ts";
 
+const maskFields = new WeakMap<Route, { readonly field: Field | undefined }>();
+
 /**
  * The field that a PATCH may leave to the gateway: the request's one FieldMask, where the body is a field beside it.
  * Undefined for other routes.
  */
 export function derivedMaskField(route: Route): Field | undefined {
+  let known = maskFields.get(route);
+  if (known === undefined) {
+    known = { field: findMaskField(route) };
+    maskFields.set(route, known);
+  }
+  return known.field;
+}
+
+function findMaskField(route: Route): Field | undefined {
   const { body, httpMethod, method } = route;
   if (httpMethod !== "PATCH" || body === undefined || body === "*") return undefined;
   const masks = method.input.fields.filter((field) => field.message?.name === "google.protobuf.FieldMask");

@@ -66,7 +66,8 @@ export interface EncodedRequest {
   readonly wire: Uint8Array;
   /**
    * With `mask`: dotted paths in proto names of every leaf key that the JSON had, null included, relative to the
-   * JSON's root message; lists, maps and well-known types are not entered; fields that were bound are left out.
+   * JSON's root message; lists, maps and well-known types are not entered; fields that were bound are left out. All of
+   * them together have 2²⁰ characters at most; more is `invalid_argument`.
    */
   readonly mask?: readonly string[];
 }

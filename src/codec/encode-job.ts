@@ -18,6 +18,12 @@ export interface Place {
   readonly any?: boolean;
 }
 
+/**
+ * Characters of all leaf paths together. A path may be as long as `maxDepth` names, and a leaf as short as six bytes of
+ * JSON, so in a recursive schema a mask can be hundreds of times its body. No ordinary one comes near.
+ */
+const MAX_MASK_LENGTH = 1 << 20;
+
 /** A field, an index of a list, or a key of a map. */
 type Step = Field | number | string;
 
@@ -29,6 +35,7 @@ export class EncodeJob {
   readonly path: Step[] = [];
   /** Leaf paths of the JSON in proto names (`EncodedRequest.mask`). */
   readonly mask: string[] = [];
+  #maskLength = 0;
   /** How many were skipped so far (`Skipped`). */
   unknownFields = 0;
   /** What the last pass for `@type` found, by offset of the object; it covers the text before `end` (`encode-any.ts`). */
@@ -47,6 +54,15 @@ export class EncodeJob {
   skipUnknown(depth: number): void {
     this.unknownFields++;
     this.reader.skip(this.context.options.maxDepth - depth);
+  }
+
+  /** Notes a leaf path. @throws ConnectError when all of them are too long together. */
+  addLeaf(path: string): void {
+    this.#maskLength += path.length;
+    if (this.#maskLength > MAX_MASK_LENGTH) {
+      throw this.error(`the update mask of this body is over ${MAX_MASK_LENGTH} characters; send one with the request`);
+    }
+    this.mask.push(path);
   }
 
   /** An error of the JSON value last peeked at, or of the key last read. */

@@ -62,7 +62,7 @@ export function encodeField(job: EncodeJob, field: Field, place: Place, claims: 
     throw job.error(`the body has another value than the ${bound.from}`);
   }
   const isLeaf = isNull || isList || !field.message || specialOf(field.message) !== undefined;
-  if (mask && taken && isLeaf && bound === undefined) job.mask.push(mask);
+  if (mask && taken && isLeaf && bound === undefined) job.addLeaf(mask);
   job.path.pop();
   return written;
 }
@@ -81,7 +81,7 @@ function encodeObject(job: EncodeJob, message: Message, place: Place): void {
   reader.openObject();
   let key = reader.firstKey();
   // An object without keys is a leaf itself.
-  if (key === undefined && mask && bound === undefined) job.mask.push(mask);
+  if (key === undefined && mask && bound === undefined) job.addLeaf(mask);
   for (; key !== undefined; key = reader.nextKey()) {
     const member = place.any && key === "@type" ? key : fields.get(key);
     if (member === undefined && !job.ignoresUnknown) {

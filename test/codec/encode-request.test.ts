@@ -309,4 +309,27 @@ describe("encodeRequest collects leaf paths", () => {
   it("only when asked", () => {
     expect(encoder.encodeRequest({ json: utf8("{}"), body: "*", bound: none })).not.toHaveProperty("mask");
   });
+
+  it("up to a million characters, which a recursive schema makes of a small body", () => {
+    const names = kinds.fields.filter(({ oneof, name }) => !oneof && name !== "f_kinds").map(({ name }) => name);
+    /** Every field but one is a leaf on every level. */
+    const bodyOf = (levels: number) => {
+      const leaves = names.map((name) => `"${name}":null`).join();
+      return [`{"fKinds":`.repeat(levels - 1), `{${leaves}}`, `,${leaves}}`.repeat(levels - 1)].join("");
+    };
+    /** `f_kinds.` once for each level above. */
+    const lengthOf = (levels: number) =>
+      Array.from({ length: levels }, (_, above) =>
+        names.reduce((sum, name) => sum + 8 * above + name.length, 0),
+      ).reduce((sum, length) => sum + length);
+    let levels = 1;
+    while (lengthOf(levels + 1) <= 2 ** 20) levels++;
+    expect(levels).toBeLessThan(99);
+    expect(maskOf(bodyOf(levels))?.join("")).toHaveLength(lengthOf(levels));
+    const error = errorOf(() => maskOf(bodyOf(levels + 1)));
+    expect(error.code).toBe(Code.InvalidArgument);
+    expect(error.rawMessage).toContain("update mask");
+    // Nobody asks for a mask of it: it is as good as any.
+    expect(encoder.encodeRequest({ json: utf8(bodyOf(levels + 1)), body: "*", bound: none })).toBeDefined();
+  });
 });
