@@ -1,16 +1,32 @@
-/** `isthmus check`: everything that is wrong or unusual about the http rules of a schema. */
+/** `isthmus check`: everything that is wrong or unusual about the http rules of a schema, and whether a backend answers. */
 import { formatFault } from "../config.ts";
+import { type ProbeOptions, probeBackend } from "../node/probe.ts";
 import { adviseRoutes } from "../route/advice.ts";
 import type { Fault } from "../schema/model.ts";
+import { readCa } from "./ca.ts";
 import { loadRules, type Rules, type SchemaArguments } from "./schema.ts";
 
-export interface CheckArguments extends SchemaArguments {
+export interface CheckArguments extends Omit<SchemaArguments, "schema"> {
+  readonly schema?: string;
+  /** URL of a backend. */
+  readonly upstream?: string;
+  readonly upstreamProtocol: ProbeOptions["protocol"];
+  /** Path of a PEM file. */
+  readonly ca?: string;
   /** One JSON array of faults on standard output, and nothing else there. */
   readonly json?: boolean;
 }
 
 /** Ends the process with 1 when there are errors; warnings alone are 0. */
-export async function check({ json, ...args }: CheckArguments): Promise<void> {
+export async function check(args: CheckArguments): Promise<void> {
+  const { schema, upstream } = args;
+  if (schema === undefined && upstream === undefined)
+    throw new Error("nothing to check: give --schema, --upstream, or both");
+  if (schema !== undefined) await checkRules({ ...args, schema });
+  if (upstream !== undefined) await checkUpstream(upstream, args);
+}
+
+async function checkRules({ json, ...args }: SchemaArguments & Pick<CheckArguments, "json">): Promise<void> {
   const rules = await loadRules(args);
   const faults = [...rules.faults, ...adviseRoutes(rules.routes, takenPaths(rules))];
   const errors = faults.filter((fault) => fault.severity === "error").length;
@@ -18,6 +34,12 @@ export async function check({ json, ...args }: CheckArguments): Promise<void> {
     json ? `${JSON.stringify(faults, null, 2)}\n` : formatReport(faults, errors, rules.routes.length),
   );
   if (errors > 0) process.exitCode = 1;
+}
+
+async function checkUpstream(url: string, { upstreamProtocol, ca, json }: CheckArguments): Promise<void> {
+  const { ok, message } = await probeBackend({ url, protocol: upstreamProtocol, ...(await readCa(ca)) });
+  (json ? process.stderr : process.stdout).write(`${ok ? "" : "error: "}${url}: ${message}\n`);
+  if (!ok) process.exitCode = 1;
 }
 
 function formatReport(faults: readonly Fault[], errors: number, routes: number): string {

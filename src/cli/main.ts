@@ -8,6 +8,7 @@ import { createFlag, PLAIN_OPTION_NAMES } from "./gateway-flags.ts";
 const SCHEMA = "a folder of .proto files, a FileDescriptorSet (buf build -o set.binpb), or what `compile` wrote";
 const SERVICE_CONFIG =
   "http rules by selector: a google.api.Service in YAML or JSON (env: ISTHMUS_SERVICE_CONFIG, JSON itself)";
+const CA = "certificates in PEM to trust in place of Node's own";
 
 /**
  * Runs the command that `argv` (with node and script first) names; ends the process with 1 when it fails.
@@ -21,13 +22,18 @@ export async function main(argv: readonly string[]): Promise<void> {
   schemaCommand(program, "routes", "print method, template, RPC and body, one binding a line").action(async (options) =>
     (await import("./routes.ts")).listRoutes(options),
   );
-  schemaCommand(
-    program,
-    "check",
-    "tell every fault of the http rules and what is unusual; end with 1 when one is wrong",
-  )
-    .option("--json", "one array of faults, for machines")
-    .action(async (options) => (await import("./check.ts")).check(options));
+  addCheck(program);
+  program
+    .command("bridge")
+    .description("stand between a gateway and one gRPC server: gRPC-Web over HTTP/1.1 in, gRPC over HTTP/2 out")
+    .addOption(
+      new Option("--to <url>", "the gRPC server: http://host:port without TLS, https://host with")
+        .argParser(parseUrl)
+        .makeOptionMandatory(),
+    )
+    .option("--port <number>", "where to listen on 127.0.0.1; 0 takes a free one", parsePort, 8788)
+    .option("--ca <file>", CA)
+    .action(async (options) => (await import("./bridge.ts")).bridge(options));
   program
     .command("compile")
     .description("write the schema image that a Worker bundles")
@@ -64,7 +70,10 @@ function addDev(program: Command): void {
         .argParser(parseUrl)
         .conflicts("backends"),
     )
-    .option("--upstream-protocol <protocol>", "what it speaks: connect (env: ISTHMUS_UPSTREAM_PROTOCOL)")
+    .option(
+      "--upstream-protocol <protocol>",
+      "what it speaks: connect, grpc-web, grpc (env: ISTHMUS_UPSTREAM_PROTOCOL)",
+    )
     .option("--backends <json>", 'several: {"pkg.*": {"url": "…"}, "*": …} (env: ISTHMUS_BACKENDS)')
     .option("--service-config <file>", SERVICE_CONFIG)
     .option("--cors <json>", 'pages that may call: {"allowOrigins": ["http://localhost:*"]} (env: ISTHMUS_CORS)')
@@ -74,12 +83,37 @@ function addDev(program: Command): void {
   command.action(async (options) => (await import("./dev.ts")).dev(options));
 }
 
+function addCheck(program: Command): void {
+  const command = program
+    .command("check")
+    .description(
+      "tell every fault of the http rules and what is unusual, and whether a backend answers; end with 1 when one is wrong",
+    )
+    .option("--schema <path>", SCHEMA);
+  addRuleOptions(command)
+    .addOption(
+      new Option(
+        "--upstream <url>",
+        "a backend to try: why does it not answer?; --schema may then be left out",
+      ).argParser(parseUrl),
+    )
+    .addOption(
+      new Option("--upstream-protocol <protocol>", "what it should speak")
+        .choices(["connect", "grpc-web", "grpc"])
+        .default("connect"),
+    )
+    .option("--ca <file>", CA)
+    .option("--json", "one array of faults, for machines")
+    .action(async (options) => (await import("./check.ts")).check(options));
+}
+
 /** A command about the http rules of a schema. */
 function schemaCommand(program: Command, name: string, description: string): Command {
-  return program
-    .command(name)
-    .description(description)
-    .requiredOption("--schema <path>", SCHEMA)
+  return addRuleOptions(program.command(name).description(description).requiredOption("--schema <path>", SCHEMA));
+}
+
+function addRuleOptions(command: Command): Command {
+  return command
     .option("--service-config <file>", SERVICE_CONFIG)
     .addOption(createFlag("serviceConfigMode"))
     .addOption(createFlag("services"));

@@ -31,8 +31,13 @@ const CODE_OF_RESET: ReadonlyMap<string, Code> = new Map<(typeof RESETS)[number]
   ["INADEQUATE_SECURITY", Code.PermissionDenied],
 ]);
 
+/** @param rstCode of RST_STREAM. */
+export function resetName(rstCode: number): string {
+  return RESETS[rstCode] ?? String(rstCode);
+}
+
 export function failureOfReset(rstCode: number): ConnectError {
-  const name = RESETS[rstCode] ?? String(rstCode);
+  const name = resetName(rstCode);
   return new ConnectError(`the backend reset the stream: ${name}`, CODE_OF_RESET.get(name) ?? Code.Internal);
 }
 

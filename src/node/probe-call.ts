@@ -18,6 +18,8 @@ const MAX_BODY_BYTES = 1 << 16;
 export interface GrpcAnswer {
   readonly header: H2Headers & IncomingHttpStatusHeader;
   readonly trailer: H2Headers;
+  /** RFC 9113 §7; 0 for a stream that ended. */
+  readonly rstCode: number;
 }
 
 export interface Http1Answer {
@@ -26,7 +28,7 @@ export interface Http1Answer {
   readonly body: Buffer;
 }
 
-/** @throws Error of http2; Unreachable when there is no answer in time. */
+/** @throws Unreachable when there is no answer in time, or when the connection is closed. */
 export function callGrpc(session: ClientHttp2Session, url: URL, timeoutMs: number): Promise<GrpcAnswer> {
   return new Promise((resolve, reject) => {
     const from = { "content-type": "application/grpc-web" };
@@ -40,8 +42,14 @@ export function callGrpc(session: ClientHttp2Session, url: URL, timeoutMs: numbe
     stream.on("trailers", (fields) => {
       trailer = fields;
     });
-    stream.on("error", reject);
-    stream.on("close", () => resolve({ header, trailer }));
+    stream.on("error", (error) => {
+      // Any other is told by the code.
+      if (error instanceof Unreachable) reject(error);
+    });
+    stream.on("close", () => {
+      if (session.destroyed) reject(new Unreachable("closed", "it closes the connection"));
+      else resolve({ header, trailer, rstCode: stream.rstCode });
+    });
     stream.resume();
     stream.end(EMPTY_ENVELOPE);
   });
@@ -57,12 +65,12 @@ export async function callHttp1(
   const headers = connect
     ? { "content-type": "application/proto", "connect-protocol-version": "1" }
     : { "content-type": "application/grpc-web+proto", accept: "application/grpc-web+proto", "x-grpc-web": "1" };
-  const request = (url.protocol === "https:" ? https : http).request(url, {
+  const secure = url.protocol === "https:";
+  const request = (secure ? https : http).request(url, {
     method: "POST",
     path: url.pathname.replace(/\/$/, "") + PATH,
     headers,
-    agent: false,
-    ...(ca !== undefined && { ca }),
+    agent: secure && new https.Agent({ ALPNProtocols: ["http/1.1"], ...(ca !== undefined && { ca }) }),
   });
   const timer = setTimeout(() => request.destroy(tooLate()), timeoutMs);
   try {

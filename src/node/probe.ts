@@ -1,6 +1,6 @@
 /** Looks whether a backend answers in its protocol, and if it does not, why. */
 import { connect } from "node:tls";
-import { failureOfHeader } from "./bridge-failure.ts";
+import { failureOfHeader, resetName } from "./bridge-failure.ts";
 import { isGrpcType, isWebType } from "./bridge-header.ts";
 import { CONNECT_TIMEOUT_MS, type H2Target, openSession } from "./h2-connect.ts";
 import { callGrpc, callHttp1, type GrpcAnswer, type Http1Answer } from "./probe-call.ts";
@@ -51,7 +51,8 @@ async function probeGrpc(target: H2Target, timeoutMs: number): Promise<Probed> {
   }
 }
 
-function judgeGrpc({ header, trailer }: GrpcAnswer): Probed {
+function judgeGrpc({ header, trailer, rstCode }: GrpcAnswer): Probed {
+  if (rstCode !== 0) return bad(`it speaks HTTP/2, but resets the stream: ${resetName(rstCode)}`);
   const failure = failureOfHeader(header);
   if (failure) return bad(`it speaks HTTP/2, but not gRPC: ${formatAnswer(Number(header[":status"]), header)}`);
   const status = trailer["grpc-status"] ?? header["grpc-status"];

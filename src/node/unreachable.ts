@@ -31,15 +31,18 @@ const BY_CODE: ReadonlyMap<string, readonly [Obstacle, string]> = new Map([
   ["ETIMEDOUT", ["timeout", "it does not answer in time"]],
   ["ECONNRESET", ["closed", "it closes the connection"]],
   ["EPIPE", ["closed", "it closes the connection"]],
-  ["ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL", ["no-h2", "its TLS offers no HTTP/2 (ALPN)"]],
-  ["ERR_SSL_WRONG_VERSION_NUMBER", ["tls", "it speaks no TLS: is it http:// instead of https://?"]],
-  ["ERR_SSL_PACKET_LENGTH_TOO_LONG", ["tls", "it speaks no TLS: is it http:// instead of https://?"]],
   ["CERT_HAS_EXPIRED", ["certificate", "its certificate has expired"]],
   ["CERT_NOT_YET_VALID", ["certificate", "its certificate is not valid yet"]],
   ["ERR_TLS_CERT_ALTNAME_INVALID", ["certificate", "its certificate is for another host name"]],
 ]);
 
-/** Of OpenSSL's verification: a chain that ends in nobody we know. */
+/** Of OpenSSL, as are the next: the peer has no protocol that was asked for. */
+const NO_PROTOCOL = /no.application.protocol/i;
+
+/** Plain text taken for a record of TLS. Some errors have such words as their code, some in the message. */
+const PLAIN_TEXT = /wrong.version.number|packet.length.too.long/i;
+
+/** A chain that ends in nobody we know. */
 const UNKNOWN_ISSUER = /SELF_SIGNED|ISSUER|UNABLE_TO_VERIFY/;
 
 /** What connecting or a handshake failed with: errors of net, tls, http and http2. */
@@ -50,6 +53,11 @@ export function explainFailure(error: unknown): Unreachable {
   if (known) return new Unreachable(...known, error);
   if (UNKNOWN_ISSUER.test(code)) {
     return new Unreachable("certificate", `its certificate is of an issuer that is not trusted here (${code})`, error);
+  }
+  const words = `${code} ${error}`;
+  if (NO_PROTOCOL.test(words)) return new Unreachable("no-h2", "its TLS does not offer the protocol (ALPN)", error);
+  if (PLAIN_TEXT.test(words)) {
+    return new Unreachable("tls", "it speaks no TLS: is it http:// instead of https://?", error);
   }
   if (/^ERR_SSL_|^EPROTO$/.test(code)) return new Unreachable("tls", `the TLS handshake fails (${code})`, error);
   if (code.startsWith("ERR_HTTP2_")) return new Unreachable("no-h2", "it does not speak HTTP/2", error);
