@@ -1,117 +1,28 @@
 /**
- * Every client against every upstream: each call goes from a peer's client through the gateway in workerd to an asserting
- * backend of connect-node. The same battery for all of them.
+ * REST and the forms of a unary Connect call against every upstream, from a peer's client through the gateway in workerd
+ * to the asserting backend. The RPC protocols with all kinds of call are in streams.test.ts.
  */
-import { once } from "node:events";
-import http from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import {
-  create,
-  createFileRegistry,
-  type DescMessage,
-  type DescMethodUnary,
-  fromBinary,
-  fromJson,
-  type JsonValue,
-  type Message,
-  type MessageInitShape,
-  toJson,
-} from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { Code, ConnectError, type HandlerContext, type Transport } from "@connectrpc/connect";
-import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { create, fromJson, type JsonValue, type Message, toJson } from "@bufbuild/protobuf";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { startWorkerd } from "./cases/workerd.ts";
-import { compileSet } from "./proto.ts";
+import { startWorkerd } from "../cases/workerd.ts";
+import { startMatrixBackend } from "./backend.ts";
+import { ERROR_DETAIL, Everything, echo, FULL, Reason, richError, set } from "./schema.ts";
 
-const set = await compileSet(`
-  syntax = "proto3";
-  package matrix.v1;
-  import "google/api/annotations.proto";
-  import "google/protobuf/timestamp.proto";
-  service Matrix {
-    rpc Echo(Everything) returns (Everything) {
-      option idempotency_level = NO_SIDE_EFFECTS;
-      option (google.api.http) = {post: "/v1/echo" body: "*"};
-    }
-  }
-  enum Colour { COLOUR_UNSPECIFIED = 0; RED = 1; }
-  message Everything {
-    string text = 1;
-    int64 big = 2;
-    double number = 3;
-    bytes data = 4;
-    Colour colour = 5;
-    repeated Everything children = 6;
-    map<string, int32> counts = 7;
-    google.protobuf.Timestamp at = 8;
-    optional bool flag = 9;
-    oneof choice { string left = 10; uint64 right = 11; }
-  }
-  message Reason { string why = 1; uint64 limit = 2; }
-`);
-const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
-const echo = registry.getService("matrix.v1.Matrix")?.methods[0] as DescMethodUnary;
-const Reason = registry.getMessage("matrix.v1.Reason") as DescMessage;
-const Everything = echo.input;
-
-const init = (fields: object): MessageInitShape<DescMessage> => fields as MessageInitShape<DescMessage>;
-const FULL = create(
-  Everything,
-  init({
-    text: "café ☕ 😀 \u2028",
-    big: -9007199254740993n,
-    number: Number.NaN,
-    data: new Uint8Array([0, 255, 254]),
-    colour: 1,
-    children: [
-      create(Everything),
-      create(Everything, init({ text: "child", choice: { case: "right", value: 2n ** 64n - 1n } })),
-    ],
-    counts: { "": 0, key: -1 },
-    at: { seconds: 951782400n, nanos: 5 },
-    flag: false,
-    choice: { case: "left", value: "" },
-  }),
-);
-
-interface Seen {
-  readonly message: Message;
-  readonly header: Headers;
-  readonly requestMethod: string;
-  readonly timeoutMs: number | undefined;
-}
-
-/** The backend's part of one test. */
-type Handler = (request: Message, context: HandlerContext) => Message | Promise<Message>;
-let handler: Handler;
-let seen: Seen[] = [];
-
-const server = http.createServer(
-  connectNodeAdapter({
-    grpc: false,
-    grpcWeb: false,
-    routes: (router) => {
-      router.rpc(echo, async (message, context) => {
-        const timeoutMs = context.timeoutMs();
-        seen.push({ message, header: context.requestHeader, requestMethod: context.requestMethod, timeoutMs });
-        return handler(message, context);
-      });
-    },
-  }),
-);
-server.listen(0, "127.0.0.1");
-await once(server, "listening");
-const backend = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, protocol: "connect" };
+const backend = await startMatrixBackend();
 
 /** Gateways, one for each upstream. */
 const UPSTREAMS = [
-  { name: "Connect", options: { backends: { "*": backend } } },
-  { name: "Connect with GET", options: { backends: { "*": backend }, connectGet: true } },
+  { name: "Connect", options: { backends: { "*": { url: backend.url, protocol: "connect" } } } },
+  {
+    name: "Connect with GET",
+    options: { backends: { "*": { url: backend.url, protocol: "connect" } }, connectGet: true },
+  },
+  { name: "gRPC-Web", options: { backends: { "*": { url: backend.url, protocol: "grpc-web" } } } },
 ];
-const worker = fileURLToPath(new URL("./cases/worker.ts", import.meta.url));
+const worker = fileURLToPath(new URL("../cases/worker.ts", import.meta.url));
 const workerd = await startWorkerd(
   worker,
   set,
@@ -119,12 +30,10 @@ const workerd = await startWorkerd(
 );
 afterAll(async () => {
   await workerd.stop();
-  server.close();
-  server.closeAllConnections();
+  backend.stop();
 });
 beforeEach(() => {
-  seen = [];
-  handler = (message) => message;
+  backend.play({ messages: [FULL] });
 });
 
 interface Answer {
@@ -198,27 +107,28 @@ for (const [i, upstream] of UPSTREAMS.entries()) {
         ["full", FULL],
         ["empty", create(Everything)],
       ])("carries a %s message both ways", async (_, message) => {
+        backend.play({ messages: [message] });
         expect((await call(message)).message).toEqual(message);
-        expect(seen.map((one) => one.message)).toEqual([message]);
+        expect(backend.seen.map((one) => one.messages)).toEqual([[message]]);
       });
 
       it("speaks protobuf to the upstream, by GET where it may", async () => {
         await call(FULL);
         // What a Connect POST of protobuf carries passes through unread, and stays a POST.
         const get = upstream.name === "Connect with GET" && client.name !== "Connect proto";
-        expect(seen[0]?.requestMethod).toBe(get ? "GET" : "POST");
-        expect(seen[0]?.header.get("content-type")).toBe(get ? null : "application/proto");
+        expect(backend.seen[0]?.requestMethod).toBe(get ? "GET" : "POST");
+        const type = upstream.name === "gRPC-Web" ? "application/grpc-web+proto" : "application/proto";
+        expect(backend.seen[0]?.header.get("content-type")).toBe(get ? null : type);
       });
 
       it("carries metadata both ways", async () => {
-        handler = (message, context) => {
-          context.responseHeader.set("x-lead", "a, b");
-          context.responseHeader.set("x-lead-bin", "AP8");
-          context.responseTrailer.set("x-end", "c");
-          return message;
-        };
+        backend.play({
+          messages: [FULL],
+          header: { "x-lead": "a, b", "x-lead-bin": "AP8" },
+          trailer: { "x-end": "c" },
+        });
         const answer = await call(FULL, { "x-ask": "one, two", "x-ask-bin": "AP8", authorization: "Bearer t" });
-        const header = seen[0]?.header;
+        const header = backend.seen[0]?.header;
         expect([header?.get("x-ask"), header?.get("x-ask-bin")]).toEqual(["one, two", "AP8"]);
         expect(header?.get("authorization")).toBe("Bearer t");
         expect([answer.header.get("x-lead"), answer.header.get("x-lead-bin")]).toEqual(["a, b", "AP8"]);
@@ -226,32 +136,33 @@ for (const [i, upstream] of UPSTREAMS.entries()) {
       });
 
       it("carries an error with its details and metadata", async () => {
-        handler = () => {
-          const details = [{ desc: Reason, value: init({ why: "quota ☕", limit: 2n ** 63n }) }];
-          throw new ConnectError("no more, 100% ☕", Code.ResourceExhausted, { "x-cost": "9" }, details);
-        };
+        backend.play({ messages: [], error: richError() });
         const error = await call(FULL).then(() => undefined, ConnectError.from);
         expect(error?.code).toBe(Code.ResourceExhausted);
         expect(error?.rawMessage).toBe("no more, 100% ☕");
-        expect(error?.findDetails(Reason)).toEqual([create(Reason, init({ why: "quota ☕", limit: 2n ** 63n }))]);
-        expect(error?.metadata.get("x-cost")).toBe("9");
+        expect(error?.findDetails(Reason)).toEqual([ERROR_DETAIL]);
+        // In gRPC the metadata of an error is trailing metadata, which REST marks.
+        const name = upstream.name === "gRPC-Web" && client.name.startsWith("REST") ? "trailer-x-cost" : "x-cost";
+        expect(error?.metadata.get(name)).toBe("9");
       });
 
       it("hands on what is left of a deadline", async () => {
         await call(FULL, undefined, 20_000);
-        expect(seen[0]?.timeoutMs).toBeGreaterThan(15_000);
-        expect(seen[0]?.timeoutMs).toBeLessThanOrEqual(20_000);
+        expect(backend.seen[0]?.timeoutMs).toBeGreaterThan(15_000);
+        expect(backend.seen[0]?.timeoutMs).toBeLessThanOrEqual(20_000);
       });
 
       it("ends a call at its deadline, for the backend too", async () => {
         const ended = new Promise<void>((resolve) => {
-          handler = (message, context) =>
-            new Promise((answer) => {
-              context.signal.addEventListener("abort", () => {
-                resolve();
-                answer(message);
-              });
-            });
+          backend.answer(
+            (message, { signal }) =>
+              new Promise((answer) => {
+                signal.addEventListener("abort", () => {
+                  resolve();
+                  answer(message);
+                });
+              }),
+          );
         });
         const error = await call(FULL, undefined, 150).then(() => undefined, ConnectError.from);
         expect(error?.code).toBe(Code.DeadlineExceeded);
