@@ -10,7 +10,14 @@ const NOTE_SIZE = 3;
 const FEW_BYTES = 64;
 const WORD_BYTES = 4;
 
+/** So many are sorted by insertion; beyond, the runtime is faster, and does not take the square of their number. */
+const FEW_NOTES = 32;
+/** More than a message has fields. */
+const MAX_NOTES = 2 ** 30;
+
 let notes = new Int32Array(NOTE_SIZE << 7);
+/** Of the notes that are being sorted: rank and number, as one number. */
+let keys = new Float64Array(1 << 7);
 
 /** Where the member of a record belongs. `index` of the field among those of its message. */
 export function rankOfSet(index: number): number {
@@ -41,15 +48,17 @@ export function noteMember(rank: number, start: number): void {
  * field that had a record after all, that one stays. Gives up when a field had two.
  */
 export function sortMembers(first: number): void {
+  const count = tape.noteCount - first;
   const from = first * NOTE_SIZE;
-  const end = tape.noteCount * NOTE_SIZE;
   const start = notes[from + 1] as number;
-  sortNotes(from, end);
+  sortKeys(from, count);
   const top = tape.length;
   reserve(top - start + WORD_BYTES);
-  for (let note = from; note < end; note += NOTE_SIZE) {
-    const rank = notes[note] as number;
-    const following = note + NOTE_SIZE < end ? (notes[note + NOTE_SIZE] as number) : -1;
+  for (let i = 0; i < count; i++) {
+    const key = keys[i] as number;
+    const rank = Math.floor(key / MAX_NOTES);
+    const note = from + (key - rank * MAX_NOTES) * NOTE_SIZE;
+    const following = i + 1 < count ? Math.floor((keys[i + 1] as number) / MAX_NOTES) : -1;
     if (following === rank) giveUp();
     if (following !== (rank | 1)) copyBehind(notes[note + 1] as number, notes[note + 2] as number);
   }
@@ -58,21 +67,18 @@ export function sortMembers(first: number): void {
   tape.length = start + (length - top);
 }
 
-/** By insertion: most of them are in order. */
-function sortNotes(from: number, end: number): void {
-  for (let note = from + NOTE_SIZE; note < end; note += NOTE_SIZE) {
-    const rank = notes[note] as number;
-    const memberStart = notes[note + 1] as number;
-    const memberEnd = notes[note + 2] as number;
-    let to = note;
-    for (; to > from && (notes[to - NOTE_SIZE] as number) > rank; to -= NOTE_SIZE) {
-      notes[to] = notes[to - NOTE_SIZE] as number;
-      notes[to + 1] = notes[to - NOTE_SIZE + 1] as number;
-      notes[to + 2] = notes[to - NOTE_SIZE + 2] as number;
-    }
-    notes[to] = rank;
-    notes[to + 1] = memberStart;
-    notes[to + 2] = memberEnd;
+function sortKeys(from: number, count: number): void {
+  if (count > keys.length) keys = new Float64Array(count * 2);
+  for (let i = 0; i < count; i++) keys[i] = (notes[from + i * NOTE_SIZE] as number) * MAX_NOTES + i;
+  if (count > FEW_NOTES) {
+    keys.subarray(0, count).sort();
+    return;
+  }
+  for (let i = 1; i < count; i++) {
+    const key = keys[i] as number;
+    let to = i;
+    for (; to > 0 && (keys[to - 1] as number) > key; to--) keys[to] = keys[to - 1] as number;
+    keys[to] = key;
   }
 }
 

@@ -34,10 +34,16 @@ describe("wire in another order than that of field numbers", () => {
     expect(printed / all).toBeGreaterThan(name === kitchen ? 0.5 : 0.99);
   });
 
+  const numbers = [3, 4, 5, 6, 7, 8, 13, 16, 17, 21, 22, 24, 26];
+  const lengths = [33, 37, 38, 39, 41, 42, 43, 45, 51, 52, 53, 54, 55, 56, 57, 58, 59, 61, 62, 63, 71, 73, 76];
+  /** So many that they are not sorted by insertion. */
+  const many = [...numbers.map((number) => varint(number, 1)), ...lengths.map((number) => len(number))];
   const child = (...content: Uint8Array[]): Uint8Array => len(18, ...content);
 
   it.each([
     ["fields that descend", concat(text(91, "z"), text(14, "a"), varint(3, 1), double(1, 0.5))],
+    ["many that descend", concat(...many.toReversed())],
+    ["many, the second half first", concat(...many.slice(20), ...many.slice(0, 20))],
     ["a member of a oneof before its turn", concat(varint(3, 1), text(81, "a"), text(14, "b"), len(76))],
     ["zeros", concat(text(14, "a"), varint(3, 0), varint(21, 0), double(1, 0))],
     ["a list and a map whole", concat(len(41, text(1, "k"), text(2, "v")), len(41), varint(31, 1), varint(31, 2))],
@@ -67,6 +73,7 @@ describe("wire in another order than that of field numbers", () => {
     ["a message in two parts", concat(child(text(1, "a")), text(14, "a"), child(varint(2, 1)))],
     ["a list in two parts", concat(varint(31, 1), text(14, "a"), varint(31, 2))],
     ["a map in two parts", concat(len(41), text(14, "a"), len(41, text(1, "b")))],
+    ["many, one of them twice", concat(...many.toReversed(), varint(7, 1))],
     ["two members of a oneof", concat(int64(82, 1n), text(81, "a"))],
     ["more records than fields", concat(...Array.from({ length: 1000 }, (_, i) => varint(3 + (i % 2) * 2, 1)))],
   ])("is left to the careful decoder with %s", (_, wire) => {
