@@ -32,6 +32,7 @@ export interface Config extends JsonOptions {
   readonly upstreamReadMaxBytes: number;
   readonly timeoutMs: number | undefined;
   readonly connectGet: boolean;
+  readonly compressMinBytes: number | undefined;
   readonly ndjsonBare: boolean;
   readonly sseIds: boolean;
   readonly sseRetryMs: number | undefined;
@@ -74,6 +75,7 @@ export function readConfig(given: GatewayOptions): Config {
     upstreamReadMaxBytes: options.upstreamReadMaxBytes ?? readMaxBytes,
     timeoutMs: options.timeoutMs,
     connectGet: options.connectGet ?? false,
+    compressMinBytes: options.compressMinBytes,
     ndjsonBare: options.ndjsonBare ?? false,
     sseIds: options.sseIds ?? false,
     sseRetryMs: options.sseRetryMs,

@@ -60,6 +60,12 @@ export interface GatewayOptions {
   /** Call methods without side effects by Connect GET. Default false. */
   readonly connectGet?: boolean;
 
+  /**
+   * Answers, and messages of Connect and gRPC-Web, of at least so many bytes are compressed for callers who accept it;
+   * REST streams never, which leave message by message. Default: none, since Cloudflare's edge and most proxies do it.
+   */
+  readonly compressMinBytes?: number;
+
   /** NDJSON lines are the messages themselves, and a failure is told by `{"error": …}` all the same. Default false: `{"result": …}`. */
   readonly ndjsonBare?: boolean;
   /** Number the events of an event stream. Default false. */
@@ -188,6 +194,11 @@ export const PLAIN_OPTIONS = {
     kind: "flag",
     default: "false",
     about: "call methods without side effects by GET, so that caches can answer",
+  },
+  compressMinBytes: {
+    kind: "count",
+    default: "none",
+    about: "answers of at least so many bytes are compressed for callers who accept it; REST streams never",
   },
   ndjsonBare: {
     kind: "flag",

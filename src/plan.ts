@@ -174,6 +174,7 @@ function readClientOptions(config: Config): ClientOptions {
     skippedQuery: config.skippedQuery,
     updateMask: config.updateMask,
     maxDepth: config.maxDepth,
+    compressMinBytes: config.compressMinBytes,
     framing: { ndjsonBare: config.ndjsonBare, sseIds: config.sseIds, sseRetryMs: config.sseRetryMs },
     sseHeartbeatMs: config.sseHeartbeatMs,
     socketOrigins: compileOrigins(config.cors?.allowOrigins ?? []),

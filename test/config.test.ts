@@ -32,6 +32,7 @@ test("the defaults", () => {
     upstreamReadMaxBytes: 4_194_304,
     timeoutMs: undefined,
     connectGet: false,
+    compressMinBytes: undefined,
     ndjsonBare: false,
     sseIds: false,
     sseRetryMs: undefined,

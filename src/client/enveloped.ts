@@ -2,9 +2,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Body, End, Reply } from "../call.ts";
 import { quote } from "../codec/error.ts";
-import type { Chunks } from "../protocol/bytes.ts";
-import { ACCEPTED_ENCODINGS, isIdentity, isKnownEncoding } from "../protocol/compression.ts";
-import { formatEnvelopes } from "../protocol/envelope.ts";
+import { type Chunks, concat } from "../protocol/bytes.ts";
+import { ACCEPTED_ENCODINGS, chooseEncoding, compress, isIdentity, isKnownEncoding } from "../protocol/compression.ts";
+import { COMPRESSED, formatEnvelopes } from "../protocol/envelope.ts";
 import { readEnvelopes } from "../protocol/envelope-stream.ts";
 import { mapMessages, readSingle, singleMessage, writeMessages } from "../protocol/messages.ts";
 import { appendMetadata, requestMetadata, responseMetadata, takeTrailer } from "../protocol/metadata.ts";
@@ -85,11 +85,29 @@ export function createEnvelopedExchange(
     if (body.kind === "raw") return new Response(body.stream, { headers });
     const messages = body.kind === "stream" ? body.messages : singleMessage(await body.read(), trailer);
     const shown = dialect.codec === "proto" ? messages : mapMessages(messages, (wire) => codecs.output.decode(wire));
+    const format = openFormat(headers);
     const stream = writeMessages(shown, {
-      batch: (messages) => encode(formatEnvelopes(messages)),
+      batch: async (messages) => encode(await format(messages)),
       end: (end) => encode(dialect.formatEnd(end)),
     });
     return new Response(stream, { headers });
+  }
+
+  /** Each envelope says for itself whether it is compressed. */
+  function openFormat(headers: Headers): (messages: readonly Uint8Array[]) => Uint8Array | Promise<Uint8Array> {
+    const minBytes = options.compressMinBytes ?? Number.POSITIVE_INFINITY;
+    const encoding = minBytes < Number.POSITIVE_INFINITY && chooseEncoding(request.headers.get(dialect.acceptField));
+    if (!encoding) return formatEnvelopes;
+    headers.set(dialect.encodingField, encoding);
+    return async (messages) => {
+      if (messages.every(({ length }) => length < minBytes)) return formatEnvelopes(messages);
+      const envelopes = messages.map(async (message) =>
+        message.length < minBytes
+          ? formatEnvelopes([message])
+          : formatEnvelopes([await compress(message, encoding)], COMPRESSED),
+      );
+      return concat(await Promise.all(envelopes));
+    };
   }
 
   return { method, open, respond };

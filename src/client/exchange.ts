@@ -42,6 +42,8 @@ export interface ClientOptions {
   readonly skippedQuery: ReadonlySet<string>;
   readonly updateMask: boolean;
   readonly maxDepth: number;
+  /** Answers of at least so many bytes are compressed for callers who take it. Undefined: none. */
+  readonly compressMinBytes: number | undefined;
   readonly framing: FramingOptions;
   /** Origins of pages that may open a WebSocket, besides the gateway's own. */
   readonly socketOrigins: (origin: string) => boolean;

@@ -1,6 +1,7 @@
 /** A stream of messages as the body of a REST answer. */
 import type { ConnectError } from "@connectrpc/connect";
 import type { Messages } from "../call.ts";
+import { concat } from "../protocol/bytes.ts";
 import { failureOf, type Idle, mapMessages, settlesWithin, withFirst, writeMessages } from "../protocol/messages.ts";
 import { appendMetadata } from "../protocol/metadata.ts";
 import type { Route } from "../route/route.ts";
@@ -60,7 +61,7 @@ async function respondHttpBody(reply: StreamReply, { route }: StreamContext): Pr
   });
   const messages = await awaitFirst({ header: reply.header, messages: data });
   const body = writeMessages(messages, {
-    batch: join,
+    batch: concat,
     end({ error }) {
       if (error) throw error;
       return undefined;
@@ -92,16 +93,4 @@ async function awaitFirst({ header, messages }: StreamReply, idle?: Idle): Promi
 function failed(error: ConnectError, header: Headers, trailer: Headers): ConnectError {
   appendMetadata(error.metadata, header);
   return failureOf(error, trailer);
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  const [only] = parts;
-  if (only && parts.length === 1) return only;
-  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }

@@ -2,7 +2,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { EncodeRequest } from "../codec/codec.ts";
 import { quote } from "../codec/error.ts";
-import { tooLarge } from "../protocol/bytes.ts";
+import { concat, tooLarge } from "../protocol/bytes.ts";
 import { ACCEPTED_ENCODINGS, isIdentity, isKnownEncoding } from "../protocol/compression.ts";
 import { isJson, isNdjson, isProto, parseMediaType } from "../protocol/media-type.ts";
 import { refuse } from "../protocol/status.ts";
@@ -89,7 +89,7 @@ export async function readMessage(
     mask: derive,
   });
   if (!derive || !encoded.mask?.length) return encoded.wire;
-  return join(encoded.wire, maskRecord(mask, encoded.mask));
+  return concat([encoded.wire, maskRecord(mask, encoded.mask)]);
 }
 
 export function noBodyHere(): ConnectError {
@@ -115,11 +115,4 @@ function bodyContent(
   if (format === "json") return bytes.length > 0 ? { json: bytes } : {};
   const content = format === "proto" ? bytes : httpBodyContent(request.headers.get("content-type"), bytes);
   return { bodyWire: body === "*" ? content : bodyRecord(body, content) };
-}
-
-function join(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }

@@ -8,6 +8,7 @@ import { respondStream } from "./rest-answer-stream.ts";
 import type { RestErrorOptions } from "./rest-error.ts";
 import { bodyFormat, checkHead, type RestRequest, readMessage } from "./rest-request.ts";
 import { readMessages } from "./rest-request-stream.ts";
+import { respondWhole } from "./whole-answer.ts";
 
 export function createRestExchange(
   rest: RestRequest,
@@ -48,7 +49,9 @@ export function createRestExchange(
     const headers = new Headers(reply.header);
     if (reply.trailer) putTrailer(headers, reply.trailer);
     headers.set("content-type", contentType);
-    return new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
+    // What the backend made of an HttpBody, it may have compressed already.
+    const minBytes = answer === "http-body" ? undefined : options.compressMinBytes;
+    return respondWhole(bytes, headers, { accept: request.headers.get("accept-encoding"), minBytes });
   }
 
   return { method: route.method, open, respond };

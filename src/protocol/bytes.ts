@@ -179,3 +179,16 @@ function grow(bytes: Uint8Array, length: number): Uint8Array {
   grown.set(bytes);
   return grown;
 }
+
+/** All parts in one piece; a single part as it is. */
+export function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const [only] = parts;
+  if (only && parts.length === 1) return only;
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}

@@ -2,15 +2,29 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { readAll } from "./bytes.ts";
 
-/** Codings that the gateway reads, besides identity: what DecompressionStream has in every runtime. */
+/** Brotli, where the runtime has it: Node 24 does, workerd does not. The types do not know it yet. */
+const BROTLI: readonly (readonly [string, CompressionFormat])[] = hasFormat("brotli" as CompressionFormat)
+  ? [["br", "brotli" as CompressionFormat]]
+  : [];
+
+/** Codings that the gateway reads and writes, besides identity, the preferred first: fast ones before small ones. */
 const FORMATS: ReadonlyMap<string, CompressionFormat> = new Map<string, CompressionFormat>([
   ["gzip", "gzip"],
-  ["x-gzip", "gzip"],
   ["deflate", "deflate"],
+  ...BROTLI,
+  ["x-gzip", "gzip"],
 ]);
 
+function hasFormat(format: CompressionFormat): boolean {
+  try {
+    return new DecompressionStream(format) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** For `Accept-Encoding` of a 415, and for messages. */
-export const ACCEPTED_ENCODINGS = "gzip, deflate, identity";
+export const ACCEPTED_ENCODINGS = ["gzip", "deflate", ...BROTLI.map(([name]) => name), "identity"].join(", ");
 
 /** @param encoding value of Content-Encoding; null and "" are identity. */
 export function isKnownEncoding(encoding: string | null): boolean {
@@ -48,6 +62,39 @@ export function decodedStream(stream: ReadableStream<Uint8Array>, encoding: stri
   const format = FORMATS.get((encoding ?? "").trim().toLowerCase());
   return format ? stream.pipeThrough<Uint8Array>(decompression(format)) : stream;
 }
+
+/**
+ * The coding of an answer.
+ *
+ * @param accept codings that the caller takes, with weights or without: Accept-Encoding, or what RPC protocols have for it.
+ * @returns the first of ours among those of the highest weight; undefined: none of them.
+ */
+export function chooseEncoding(accept: string | null): string | undefined {
+  if (accept === null) return undefined;
+  const weights = new Map<string, number>();
+  for (const entry of accept.split(",")) {
+    const [name = "", ...parameters] = entry.split(";");
+    const weight = parameters.map((parameter) => /^\s*q=([0-9.]+)\s*$/i.exec(parameter)?.[1]).find(Boolean);
+    weights.set(name.trim().toLowerCase(), weight === undefined ? 1 : Number(weight) || 0);
+  }
+  let best: { readonly name: string; readonly weight: number } | undefined;
+  for (const name of FORMATS.keys()) {
+    const weight = weights.get(name) ?? weights.get("*") ?? 0;
+    if (weight > (best?.weight ?? 0)) best = { name, weight };
+  }
+  return best?.name;
+}
+
+/** @param encoding one that `chooseEncoding` has chosen. */
+export async function compress(bytes: Uint8Array, encoding: string): Promise<Uint8Array<ArrayBuffer>> {
+  const format = FORMATS.get(encoding);
+  if (!format) throw new Error(`no such coding: ${encoding}`);
+  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new CompressionStream(format));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Of a Response: workerd would encode its body once more. Elsewhere nobody knows the member. */
+export const ENCODED_BY_HAND: ResponseInit & { readonly encodeBody: "manual" } = { encodeBody: "manual" };
 
 /** The DOM types know the writable side as BufferSource only. */
 function decompression(format: CompressionFormat): ReadableWritablePair<Uint8Array, Uint8Array> {

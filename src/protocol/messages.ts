@@ -162,7 +162,7 @@ export function failureOf(error: ConnectError, trailer: Headers): ConnectError {
 
 export interface MessageFormat {
   /** The bytes of a batch. */
-  batch(messages: readonly Uint8Array[]): Uint8Array;
+  batch(messages: readonly Uint8Array[]): Uint8Array | Promise<Uint8Array>;
   /** The last bytes, if any. What it throws breaks the transfer. */
   end(end: End): Uint8Array | undefined;
   /** What is written when nothing has come for so long. Default: nothing. */

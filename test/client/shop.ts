@@ -127,6 +127,7 @@ export const OPTIONS: ClientOptions = {
   skippedQuery: new Set(),
   updateMask: true,
   maxDepth: 100,
+  compressMinBytes: undefined,
   framing: { ndjsonBare: false, sseIds: false, sseRetryMs: undefined },
   sseHeartbeatMs: undefined,
   socketOrigins: () => false,

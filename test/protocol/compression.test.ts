@@ -1,7 +1,7 @@
-import { deflateSync, gzipSync } from "node:zlib";
+import { brotliDecompressSync, deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { isIdentity, isKnownEncoding, readDecoded } from "../../src/protocol/compression.ts";
+import { chooseEncoding, compress, isIdentity, isKnownEncoding, readDecoded } from "../../src/protocol/compression.ts";
 
 const TEXT = "Isthmus ".repeat(1_000);
 const BYTES = new TextEncoder().encode(TEXT);
@@ -23,7 +23,7 @@ test.each([
   ["GZIP", true, false],
   ["x-gzip", true, false],
   ["deflate", true, false],
-  ["br", false, false],
+  ["zstd", false, false],
   ["zstd", false, false],
   ["gzip, gzip", false, false],
   ["constructor", false, false],
@@ -69,4 +69,34 @@ test("a bomb is refused long before it is decoded", async () => {
   const before = process.memoryUsage().arrayBuffers;
   await expect(readDecoded(streamOf(bomb), "gzip", 1 << 16)).rejects.toSatisfy(withCode(Code.ResourceExhausted));
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 << 20);
+});
+
+/** RFC 9110 §12.5.3. */
+test.each([
+  [null, undefined],
+  ["", undefined],
+  ["identity", undefined],
+  ["zstd", undefined],
+  ["gzip", "gzip"],
+  ["br;q=0.5, gzip", "gzip"],
+  ["deflate, gzip", "gzip"],
+  ["gzip;q=0.1, deflate;q=0.2", "deflate"],
+  ["GZIP", "gzip"],
+  ["x-gzip", "x-gzip"],
+  ["*", "gzip"],
+  ["gzip;q=0, *", "deflate"],
+  ["gzip;q=0", undefined],
+  ["*;q=0", undefined],
+  ["gzip;q=nonsense", "gzip"],
+])("of %j the gateway writes %j", (accept, encoding) => {
+  expect(chooseEncoding(accept)).toBe(encoding);
+});
+
+test.each([
+  ["gzip", gunzipSync],
+  ["deflate", inflateSync],
+  ["br", brotliDecompressSync],
+] as const)("writes %s, which zlib reads; brotli where the runtime has it", async (encoding, decompress) => {
+  if (!isKnownEncoding(encoding)) return expect(encoding).toBe("br");
+  expect(Buffer.from(decompress(await compress(BYTES, encoding)))).toEqual(Buffer.from(BYTES));
 });
