@@ -1,13 +1,18 @@
-/** `npm run bench -- route`: runs the benches named, or all. A bench is a file beside this one that exports `run`. */
+/**
+ * `npm run bench -- route`: runs the benches named, or all. A bench is a file beside this one that exports `run`.
+ * `--write` has them put their figures into the README, those that have any there.
+ */
 import { readdir } from "node:fs/promises";
 
 interface Bench {
-  run(): void | Promise<void>;
+  run(options: { readonly write: boolean }): void | Promise<void>;
 }
 
 const files = await readdir(new URL(".", import.meta.url));
 const names = files.filter((file) => file.endsWith(".ts") && file !== "main.ts").map((file) => file.slice(0, -3));
-const wanted = process.argv.slice(2);
+const args = process.argv.slice(2);
+const write = args.includes("--write");
+const wanted = args.filter((arg) => arg !== "--write");
 const unknown = wanted.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
   console.error(`no bench named ${unknown.join(", ")}; there are: ${names.join(", ")}`);
@@ -15,5 +20,5 @@ if (unknown.length > 0) {
 }
 for (const name of wanted.length > 0 ? wanted : names) {
   const bench: Bench = await import(new URL(`${name}.ts`, import.meta.url).href);
-  await bench.run();
+  await bench.run({ write });
 }

@@ -75,7 +75,7 @@ function encodeObject(job: EncodeJob, message: Message, place: Place): void {
   const fields = fieldsByKey(message);
   /** Fields, and keys that are none. */
   const seen = new Set<Field | string>();
-  const written = new Set<Field>();
+  const written = bound && new Set<Field>();
   const claims = new OneofClaims();
   if (bound) claimBound(job, claims, bound);
   reader.openObject();
@@ -93,10 +93,10 @@ function encodeObject(job: EncodeJob, message: Message, place: Place): void {
     if (member === undefined) job.skipUnknown(place.depth);
     else if (member === "@type") reader.readString();
     else if (encodeField(job, member, place, claims, mask === undefined ? undefined : joinPath(mask, name))) {
-      written.add(member);
+      written?.add(member);
     }
   }
-  if (bound) writeBound(job, bound, place.depth, written);
+  if (bound && written) writeBound(job, bound, place.depth, written);
 }
 
 /** @param place of the value. @returns false when it was an unknown enum name to be ignored. */

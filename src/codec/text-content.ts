@@ -53,7 +53,12 @@ function writeFieldMask(writer: WireWriter, text: string): boolean {
   if (!text.isWellFormed() || paths.some((path) => path === "" || path.includes("_"))) return false;
   for (const path of paths) {
     writer.tag(1, WireType.LEN);
-    writer.string(path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+    writer.string(snakePath(path));
   }
   return true;
+}
+
+function snakePath(path: string): string {
+  if (!/[A-Z]/.test(path)) return path;
+  return path.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

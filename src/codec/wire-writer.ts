@@ -124,7 +124,8 @@ export class WireWriter {
 
   /** Whether the scalar written after the mark is zero or empty. Minus zero is not. */
   isZeroSince(mark: number): boolean {
-    return this.since(mark).every((byte) => byte === 0);
+    for (let i = mark; i < this.#length; i++) if (this.#bytes[i] !== 0) return false;
+    return true;
   }
 
   /** A copy of all that was written. */

@@ -1,0 +1,64 @@
+/** What is compared: our codec, @bufbuild/protobuf, and text coding with JSON.parse or JSON.stringify alone. */
+import { type DescMessage, fromBinary, fromJson, toBinary, toJson } from "@bufbuild/protobuf";
+import { createCodec } from "../../src/codec-api.ts";
+
+export type Operation = "encode" | "decode";
+/** `bare` is the JSON half alone, without a schema. */
+export const SUBJECTS = ["ours", "protobufEs", "bare"] as const;
+export type Subject = (typeof SUBJECTS)[number];
+
+/** Converts the variant of that number. */
+export type Run = (variant: number) => unknown;
+
+export interface Subjects {
+  readonly runs: Readonly<Record<Subject, Run>>;
+  /** Bytes of the JSON of one variant, in the mean. */
+  readonly jsonBytes: number;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** @throws Error when our output means something else than that of protobuf-es. */
+export function createSubjects(operation: Operation, desc: DescMessage, values: readonly unknown[]): Subjects {
+  const texts = values.map((value) => encoder.encode(JSON.stringify(value)));
+  const jsonBytes = texts.reduce((sum, text) => sum + text.length, 0) / texts.length;
+  return { runs: operation === "encode" ? encoders(desc, texts) : decoders(desc, values), jsonBytes };
+}
+
+function encoders(desc: DescMessage, inputs: readonly Uint8Array[]): Record<Subject, Run> {
+  const input = (variant: number) => inputs[variant] as Uint8Array;
+  const codec = createCodec(desc);
+  const runs = {
+    ours: (variant: number) => codec.encode(input(variant)),
+    protobufEs: (variant: number) => toBinary(desc, fromJson(desc, JSON.parse(decoder.decode(input(variant))))),
+    bare: (variant: number) => JSON.parse(decoder.decode(input(variant))),
+  };
+  for (const variant of inputs.keys()) {
+    const [ours, theirs] = [runs.ours(variant), runs.protobufEs(variant)].map((wire) => show(desc, wire));
+    if (ours !== theirs) throw new Error(`${desc.typeName}: our wire differs from that of protobuf-es`);
+  }
+  return runs;
+}
+
+function decoders(desc: DescMessage, values: readonly unknown[]): Record<Subject, Run> {
+  const inputs = values.map((value) => toBinary(desc, fromJson(desc, JSON.parse(JSON.stringify(value)))));
+  const objects = inputs.map((wire) => toJson(desc, fromBinary(desc, wire)));
+  const input = (variant: number) => inputs[variant] as Uint8Array;
+  const codec = createCodec(desc);
+  for (const [variant, wire] of inputs.entries()) {
+    const ours = toBinary(desc, fromJson(desc, JSON.parse(decoder.decode(codec.decode(input(variant))))));
+    if (show(desc, ours) !== show(desc, wire)) {
+      throw new Error(`${desc.typeName}: our JSON differs from that of protobuf-es`);
+    }
+  }
+  return {
+    ours: (variant) => codec.decode(input(variant)),
+    protobufEs: (variant) => encoder.encode(JSON.stringify(toJson(desc, fromBinary(desc, input(variant))))),
+    bare: (variant) => encoder.encode(JSON.stringify(objects[variant])),
+  };
+}
+
+function show(desc: DescMessage, wire: Uint8Array): string {
+  return JSON.stringify(toJson(desc, fromBinary(desc, wire)));
+}
