@@ -4,8 +4,8 @@ import { type Field, Type } from "../schema/model.ts";
 import { readNumeric, readString } from "./decode-scalar.ts";
 import type { Decoding } from "./decoding.ts";
 import { isUnknownEnum } from "./enum-name.ts";
-import { entrySlotsOf } from "./slot.ts";
-import { indexRecords, NO_SPANS, type Spans } from "./wire-index.ts";
+import { entrySlotsOf, type Slot } from "./slot.ts";
+import { isOf, NO_SPANS, type Spans } from "./wire-index.ts";
 
 /**
  * Keyed by the JSON text of the key: spans of the value, none where its default is meant. The last entry with a key
@@ -17,16 +17,27 @@ export function readEntries(
   spans: Spans,
 ): ReadonlyMap<string, Spans> {
   const slots = entrySlotsOf({ key, value });
+  const [keySlot, valueSlot] = [slots.get(key.number) as Slot, slots.get(value.number) as Slot];
   const entries = new Map<string, Spans>();
   for (let i = 0; i < spans.length; i += 2) {
-    const records = indexRecords(run, slots, spans.slice(i, i + 2));
-    const valueSpans = records.get(value.number) ?? NO_SPANS;
-    if (value.enum && isUnknownEnum(value, Number(readNumeric(run, value, valueSpans)))) {
+    let keySpans = NO_SPANS;
+    let valueSpans: number[] | undefined;
+    run.reader.seek(spans[i] as number, spans[i + 1] as number);
+    while (!run.reader.done) {
+      const tag = run.reader.tag();
+      run.reader.skip(tag, run.levelsLeft);
+      const { contentStart, contentEnd } = run.reader;
+      if (isOf(keySlot, tag)) keySpans = [contentStart, contentEnd];
+      else if (!isOf(valueSlot, tag)) run.unknownFields++;
+      else if (valueSlot.accumulates && valueSpans) valueSpans.push(contentStart, contentEnd);
+      else valueSpans = [contentStart, contentEnd];
+    }
+    if (value.enum && isUnknownEnum(value, Number(readNumeric(run, value, valueSpans ?? NO_SPANS)))) {
       run.unknownFields++;
       continue;
     }
     run.enter(key);
-    entries.set(readKey(run, key, records.get(key.number) ?? NO_SPANS), valueSpans);
+    entries.set(readKey(run, key, keySpans), valueSpans ?? NO_SPANS);
     run.leave();
   }
   return entries;

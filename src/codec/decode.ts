@@ -5,12 +5,12 @@
  */
 import type { Field, Message } from "../schema/model.ts";
 import { type Special, specialOf } from "../schema/special.ts";
-import type { Codec, CodecContext, Skipped } from "./codec.ts";
+import type { CodecContext, Skipped } from "./codec.ts";
 import { readEntries } from "./decode-map.ts";
 import { isText, readNext, readString, writeNumeric, writeScalar, writeText } from "./decode-scalar.ts";
 import { writeListValue, writeStruct, writeValue } from "./decode-struct.ts";
 import { writeTextMessage, writeWrapper } from "./decode-wkt.ts";
-import { Decoding } from "./decoding.ts";
+import { Decoding, type Parts } from "./decoding.ts";
 import { isUnknownEnum } from "./enum-name.ts";
 import { quote } from "./error.ts";
 import { formatKey } from "./json-writer.ts";
@@ -20,16 +20,21 @@ import { indexRecords, NO_SPANS, type Spans } from "./wire-index.ts";
 const TYPE_KEY = formatKey("@type");
 const VALUE_KEY = formatKey("value");
 
-/** See `Codec` for what the two functions do. */
-export function compileCarefulDecoder(message: Message, context: CodecContext): Pick<Codec, "decode" | "decodeField"> {
+export interface CarefulDecoder {
+  /** As that of `Codec`. @param parts does what it can of the messages inside. Default: nothing. */
+  decode(wire: Uint8Array, skipped?: Skipped, parts?: Parts): Uint8Array;
+  decodeField(wire: Uint8Array, field: Field, skipped?: Skipped, parts?: Parts): Uint8Array;
+}
+
+export function compileCarefulDecoder(message: Message, context: CodecContext): CarefulDecoder {
   return {
-    decode(wire, skipped) {
-      const run = new Decoding(wire, message, context);
+    decode(wire, skipped, parts) {
+      const run = new Decoding(wire, message, context, parts);
       writeMessage(run, message, [0, wire.length]);
       return finish(run, skipped);
     },
-    decodeField(wire, field, skipped) {
-      const run = new Decoding(wire, message, context);
+    decodeField(wire, field, skipped, parts) {
+      const run = new Decoding(wire, message, context, parts);
       run.descend();
       const spans = indexRecords(run, slotsOf(message), [0, wire.length]).get(field.number);
       // What stands beside the field is left out, known or not.
@@ -58,6 +63,15 @@ const specialWriters: Readonly<Record<Special, WriteContent>> = {
 };
 
 function writeMessage(run: Decoding, message: Message, content: Spans): void {
+  if (content.length === 2) {
+    const [start, end] = content as [number, number];
+    const printed = run.parts?.print(message, start, end, run.levelsLeft);
+    if (printed) {
+      run.writer.raw(printed.json);
+      run.unknownFields += printed.unknownFields;
+      return;
+    }
+  }
   run.descend();
   const special = specialOf(message);
   if (special) specialWriters[special](run, message, content);

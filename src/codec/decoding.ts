@@ -5,6 +5,23 @@ import type { CodecContext } from "./codec.ts";
 import { JsonWriter } from "./json-writer.ts";
 import { TOO_DEEP, WireReader } from "./wire-reader.ts";
 
+/** A message that was printed. */
+export interface Part {
+  /** Good until the next call. */
+  readonly json: Uint8Array;
+  /** How many were skipped in it. */
+  readonly unknownFields: number;
+}
+
+/** What does messages inside of the one that it gave up: the printer (`PrintedParts`). */
+export interface Parts {
+  /**
+   * @param levels that may be opened, this message included.
+   * @returns undefined where the message that stands there shall be done here.
+   */
+  print(message: Message, start: number, end: number, levels: number): Part | undefined;
+}
+
 export class Decoding {
   readonly wire: Uint8Array;
   readonly context: CodecContext;
@@ -17,8 +34,12 @@ export class Decoding {
   readonly #path: (Field | number)[] = [];
   #depth = 0;
 
-  constructor(wire: Uint8Array, root: Message, context: CodecContext) {
+  /** The printer, for messages inside of the one that it gave up. */
+  readonly parts: Parts | undefined;
+
+  constructor(wire: Uint8Array, root: Message, context: CodecContext, parts: Parts | undefined) {
     this.wire = wire;
+    this.parts = parts;
     this.context = context;
     this.reader = new WireReader(wire, (reason) => this.fault(reason));
     this.#root = root;

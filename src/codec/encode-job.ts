@@ -3,6 +3,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import type { Field } from "../schema/model.ts";
 import type { Bound, CodecContext } from "./codec.ts";
 import { fieldError, quote } from "./error.ts";
+import type { FastParts } from "./fast-encode.ts";
 import { type JsonKind, JsonReader } from "./json-reader.ts";
 import { WireWriter } from "./wire-writer.ts";
 
@@ -41,8 +42,12 @@ export class EncodeJob {
   /** What the last pass for `@type` found, by offset of the object; it covers the text before `end` (`encode-any.ts`). */
   readonly anyTypes = { end: 0, offsets: new Map<number, number>() };
 
-  constructor(context: CodecContext, json: Uint8Array) {
+  /** The fast encoder, for objects inside of the one that it gave up. */
+  readonly parts: FastParts | undefined;
+
+  constructor(context: CodecContext, json: Uint8Array, parts: FastParts | undefined) {
     this.context = context;
+    this.parts = parts;
     this.reader = new JsonReader(json);
   }
 

@@ -8,6 +8,7 @@ import { encodeScalar, takesNull } from "./encode-scalar.ts";
 import { encodeListValue, encodeStruct, encodeValue } from "./encode-value.ts";
 import { equalBytes } from "./equal-bytes.ts";
 import { quote, shorten } from "./error.ts";
+import { writtenSoFar } from "./fast-io.ts";
 import { fieldsByKey } from "./field-key.ts";
 import { OneofClaims } from "./oneof-claims.ts";
 import { writeMessageRecord } from "./record.ts";
@@ -21,8 +22,9 @@ export function encodeMessage(job: EncodeJob, message: Message, place: Place): v
   const fault = job.depthFault(place.depth);
   if (fault) throw job.error(fault);
   const special = specialOf(message);
-  if (special === undefined) encodeObject(job, message, place);
-  else if (place.bound === undefined) encodeSpecial(job, special, message, place.depth, false);
+  if (special === undefined) {
+    if (!encodeFast(job, message, place)) encodeObject(job, message, place);
+  } else if (place.bound === undefined) encodeSpecial(job, special, message, place.depth, false);
   else encodeSpecialAndBound(job, special, message, place);
 }
 
@@ -65,6 +67,16 @@ export function encodeField(job: EncodeJob, field: Field, place: Place, claims: 
   if (mask && taken && isLeaf && bound === undefined) job.addLeaf(mask);
   job.path.pop();
   return written;
+}
+
+/** Where nothing but the JSON counts. @returns false, with nothing written, where it does not work. */
+function encodeFast(job: EncodeJob, message: Message, { depth, bound, mask, any }: Place): boolean {
+  if (bound !== undefined || mask !== undefined || any) return false;
+  const end = job.parts?.encode(message, job.reader.tokenStart, depth);
+  if (end === undefined) return false;
+  job.writer.raw(writtenSoFar());
+  job.reader.seek(end);
+  return true;
 }
 
 function encodeObject(job: EncodeJob, message: Message, place: Place): void {

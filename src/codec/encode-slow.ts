@@ -7,25 +7,35 @@ import type { Bound, CodecContext, EncodedRequest, EncodeRequest, Skipped } from
 import { claimBound, writeBound, writeBoundMessage } from "./encode-bound.ts";
 import { EncodeJob } from "./encode-job.ts";
 import { encodeField, encodeMessage } from "./encode-message.ts";
+import type { FastParts } from "./fast-encode.ts";
 import { mergeWire } from "./merge-wire.ts";
 import { OneofClaims } from "./oneof-claims.ts";
 
-export function encodeSlow(message: Message, context: CodecContext, json: Uint8Array, skipped?: Skipped): Uint8Array {
-  const job = new EncodeJob(context, json);
+/** @param parts does what it can of the objects inside. Default: nothing. */
+export function encodeSlow(
+  message: Message,
+  context: CodecContext,
+  json: Uint8Array,
+  skipped?: Skipped,
+  parts?: FastParts,
+): Uint8Array {
+  const job = new EncodeJob(context, json, parts);
   encodeMessage(job, message, { depth: 1 });
   job.reader.end();
   addSkipped(job, skipped);
   return job.writer.finish();
 }
 
+/** @param parts as in `encodeSlow`. */
 export function encodeRequestSlow(
   message: Message,
   context: CodecContext,
   request: EncodeRequest,
   skipped?: Skipped,
+  parts?: FastParts,
 ): EncodedRequest {
   const { json, body, bodyWire, bound, mask } = request;
-  const job = new EncodeJob(context, json ?? new Uint8Array());
+  const job = new EncodeJob(context, json ?? new Uint8Array(), parts);
   if (bodyWire) {
     mergeWire(job, bodyWire, message, bound, 1);
   } else if (body === undefined || json === undefined || json.length === 0) {

@@ -2,7 +2,8 @@
 import type { Message } from "../schema/model.ts";
 import type { Codec, CodecContext } from "./codec.ts";
 import { encodeRequestSlow, encodeSlow } from "./encode-slow.ts";
-import { compileFastEncoder } from "./fast-encode.ts";
+import { compileFastEncoder, FastParts } from "./fast-encode.ts";
+import { dropLarge } from "./fast-io.ts";
 
 export type Encoder = Pick<Codec, "encode" | "encodeRequest">;
 
@@ -11,11 +12,23 @@ export function compileEncoder(message: Message, context: CodecContext): Encoder
   return {
     // The fast encoder skips nothing: it gives up.
     encode(json, skipped) {
-      return fast?.encode(json) ?? encodeSlow(message, context, json, skipped);
+      if (fast === undefined) return encodeSlow(message, context, json, skipped);
+      try {
+        return fast.encode(json) ?? encodeSlow(message, context, json, skipped, new FastParts());
+      } finally {
+        dropLarge();
+      }
     },
     encodeRequest(request, skipped) {
-      const wire = fast?.encodeRequest(request);
-      return wire ? { wire } : encodeRequestSlow(message, context, request, skipped);
+      if (fast === undefined || request.mask || request.bodyWire) {
+        return encodeRequestSlow(message, context, request, skipped);
+      }
+      try {
+        const wire = fast.encodeRequest(request);
+        return wire ? { wire } : encodeRequestSlow(message, context, request, skipped, new FastParts());
+      } finally {
+        dropLarge();
+      }
     },
   };
 }

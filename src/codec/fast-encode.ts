@@ -5,15 +5,15 @@
 import type { Message } from "../schema/model.ts";
 import { specialOf } from "../schema/special.ts";
 import type { EncodeRequest } from "./codec.ts";
-import { dropLarge, finish, IRREGULAR, io, openInput, skipSpace } from "./fast-io.ts";
+import { finish, IRREGULAR, io, openInput, skipSpace } from "./fast-io.ts";
 import { writeBody, writeBound, writeObject } from "./fast-message.ts";
 import { type MessagePlan, planOf } from "./fast-plan.ts";
 import { forgetSeen, openFields } from "./fast-seen.ts";
 
-/** Each returns undefined when the slow encoder shall do it. */
+/** Each returns undefined when the slow encoder shall do it, for which the input stays open. */
 export interface FastEncoder {
   encode(json: Uint8Array): Uint8Array | undefined;
-  /** No mask is made here. */
+  /** Without a mask, and without a body in wire form. */
   encodeRequest(request: EncodeRequest): Uint8Array | undefined;
 }
 
@@ -36,24 +36,46 @@ export function compileFastEncoder(message: Message, maxDepth: number): FastEnco
         return close(writeObject(plan, skipSpace(0), 1));
       } catch (error) {
         return giveUp(error);
-      } finally {
-        dropLarge();
       }
     },
     encodeRequest(request) {
       const { body, json } = request;
-      if (request.mask || request.bodyWire) return undefined;
       const hasJson = body !== undefined && json !== undefined && json.length > 0;
       const plan = open(hasJson ? json : NOTHING);
       try {
         return close(writeRequest(plan, request, hasJson ? body : undefined));
       } catch (error) {
         return giveUp(error);
-      } finally {
-        dropLarge();
       }
     },
   };
+}
+
+/** To give up costs microseconds: once for so many bytes. */
+const BYTES_PER_TRY = 256;
+
+/**
+ * One object of the text that was opened last, and given up as a whole: one thing out of the ordinary should not make
+ * a large message slow. No byte is read much oftener than twice for it.
+ */
+export class FastParts {
+  #failures = 0;
+
+  /**
+   * @param start of the object in the text. @param depth its level.
+   * @returns where the object ends, with its wire in `io`; undefined where the slow encoder shall do it.
+   */
+  encode(message: Message, start: number, depth: number): number | undefined {
+    if (io.opened[depth] === start || this.#failures * BYTES_PER_TRY > start) return undefined;
+    io.at = 0;
+    forgetSeen();
+    try {
+      return writeObject(planOf(message), start, depth);
+    } catch (error) {
+      this.#failures++;
+      return giveUp(error);
+    }
+  }
 }
 
 /** @param body undefined when there is no JSON. @returns where the message ends in the text. */

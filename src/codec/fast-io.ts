@@ -16,6 +16,8 @@ const SLACK = 64;
 /** Larger buffers do not outlive their call; those for a text of a megabyte do. */
 const MAX_KEPT = 1 << 21;
 const INITIAL = 1 << 14;
+/** Levels below these are not noted. */
+const MAX_NOTED = 128;
 
 class FastIo {
   /** The JSON, then zeros. */
@@ -30,6 +32,8 @@ class FastIo {
   /** Up to here there is slack. */
   limit = INITIAL - SLACK;
   maxDepth = 0;
+  /** Offset of the object last opened on each level. After giving up it tells which objects need not be tried again. */
+  readonly opened = new Int32Array(MAX_NOTED);
   /** Whether the integer last read has a minus. */
   negative = false;
 }
@@ -50,6 +54,11 @@ export function openInput(json: Uint8Array, maxDepth: number): void {
   io.end = length;
   io.at = 0;
   io.maxDepth = maxDepth;
+}
+
+/** A view of what was written, good until the next write. */
+export function writtenSoFar(): Uint8Array {
+  return io.out.subarray(0, io.at);
 }
 
 /** A copy of what was written. */

@@ -64,6 +64,7 @@ const LETTER_N = 0x6e;
 export function writeObject(plan: MessagePlan, start: number, depth: number, bound?: Bound): number {
   const { src } = io;
   if (src[start] !== OPEN_BRACE || depth > io.maxDepth) throw IRREGULAR;
+  io.opened[depth] = start;
   const seen = openFields(plan.words);
   let p = skipSpace(start + 1);
   if (src[p] === CLOSE_BRACE) {

@@ -53,7 +53,7 @@ export class JsonWriter {
   /** Begins a member: a comma, when it is not the first, and its key. */
   key(key: Uint8Array): void {
     this.element();
-    this.#raw(key);
+    this.raw(key);
   }
 
   /** Begins an element of an array: a comma, when it is not the first. */
@@ -71,7 +71,7 @@ export class JsonWriter {
 
   /** Well-formed text as a JSON string. */
   string(text: string): void {
-    if (text.length > SHORT || !this.#shortPlain(text)) this.#raw(encoder.encode(JSON.stringify(text)));
+    if (text.length > SHORT || !this.#shortPlain(text)) this.raw(encoder.encode(JSON.stringify(text)));
   }
 
   /**
@@ -94,14 +94,14 @@ export class JsonWriter {
         }
         at = next;
       } else if (byte < 0x20 || byte === QUOTE || byte === BACKSLASH) {
-        this.#raw(bytes.subarray(copied, at));
+        this.raw(bytes.subarray(copied, at));
         this.ascii(escapes[byte] as string);
         copied = ++at;
       } else {
         at++;
       }
     }
-    this.#raw(bytes.subarray(copied, end));
+    this.raw(bytes.subarray(copied, end));
     this.#byte(QUOTE);
     return true;
   }
@@ -131,7 +131,8 @@ export class JsonWriter {
     this.#bytes[this.#length++] = value;
   }
 
-  #raw(bytes: Uint8Array): void {
+  /** JSON as it is. */
+  raw(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.#length);
     this.#length += bytes.length;

@@ -24,6 +24,7 @@ const VALUE_KEY = new TextEncoder().encode(',"value":');
 /** The message from here to `end`. */
 export function printMessage(shape: Shape, end: number): void {
   if (--tape.levels < 0) giveUp();
+  tape.opened[tape.levels] = tape.at;
   switch (shape.kind) {
     case Kind.OBJECT:
       printObject(shape.plan, end);

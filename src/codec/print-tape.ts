@@ -12,6 +12,9 @@ const PADDING = 16;
 const KEEP_BYTES = 4 << 20;
 const FIRST_BYTES = 1 << 15;
 
+/** Enough of the stack is left for so many, whatever `maxDepth` allows. */
+export const MAX_LEVELS = 100;
+
 /** Thrown where the printer cannot go on. No Error: there is nothing to say, and a stack costs microseconds. */
 export const IRREGULAR = Symbol("irregular");
 
@@ -30,6 +33,11 @@ class Tape {
   length = 0;
   /** Messages that may be opened inside of this one. */
   levels = 0;
+  /**
+   * Offset of the message last opened on each level, by how many are left below it. After giving up it tells which
+   * messages need not be tried again.
+   */
+  readonly opened = new Int32Array(MAX_LEVELS);
   /** Keys noted by print-keys.ts. */
   keyCount = 0;
   /** Members noted by print-order.ts. */
@@ -51,12 +59,22 @@ export function load(wire: Uint8Array, levels: number): void {
   }
   tape.wire.set(wire);
   tape.wire.fill(0, wire.length, needed);
-  tape.at = 0;
+  begin(0, levels);
+}
+
+/** To print what stands at this offset of the wire that was loaded. */
+export function begin(at: number, levels: number): void {
+  tape.at = at;
   tape.length = 0;
   tape.levels = levels;
   tape.keyCount = 0;
   tape.noteCount = 0;
   tape.unknownFields = 0;
+}
+
+/** A view of what was printed, good until the next call. */
+export function printedSoFar(): Uint8Array {
+  return tape.json.subarray(0, tape.length);
 }
 
 /** A copy of all that was printed. */

@@ -8,16 +8,14 @@
  */
 import type { Field, Message } from "../schema/model.ts";
 import type { CodecContext, Skipped } from "./codec.ts";
+import type { Part, Parts } from "./decoding.ts";
 import { printMessage, printOnly } from "./print-message.ts";
-import { Plans } from "./print-plan.ts";
-import { finish, IRREGULAR, load, shrink, tape } from "./print-tape.ts";
-
-/** Enough of the stack is left for so many, whatever `maxDepth` allows. */
-const MAX_LEVELS = 100;
+import { Kind, Plans } from "./print-plan.ts";
+import { begin, finish, IRREGULAR, load, MAX_LEVELS, printedSoFar, tape } from "./print-tape.ts";
 
 const plansOf = new WeakMap<CodecContext, Plans>();
 
-/** Both give undefined where the printer gave up. */
+/** Both give undefined where the printer gave up; the wire stays loaded then, for `PrintedParts`. */
 export interface Printer {
   decode(wire: Uint8Array, skipped?: Skipped): Uint8Array | undefined;
   /** Of an unset field too. */
@@ -26,12 +24,7 @@ export interface Printer {
 
 /** See `Codec` for what the two functions do. */
 export function compilePrinter(message: Message, context: CodecContext): Printer {
-  let plans = plansOf.get(context);
-  if (!plans) {
-    plans = new Plans(context);
-    plansOf.set(context, plans);
-  }
-  const shape = plans.shapeOfMessage(message);
+  const shape = plansFor(context).shapeOfMessage(message);
   const levels = Math.min(context.options.maxDepth, MAX_LEVELS);
   const print = (wire: Uint8Array, field?: Field, skipped?: Skipped): Uint8Array | undefined => {
     load(wire, levels);
@@ -41,11 +34,52 @@ export function compilePrinter(message: Message, context: CodecContext): Printer
       if (skipped) skipped.unknownFields += tape.unknownFields;
       return finish();
     } catch (error) {
-      if (error === IRREGULAR) return undefined;
-      throw error;
-    } finally {
-      shrink();
+      return giveUp(error);
     }
   };
   return { decode: (wire, skipped) => print(wire, undefined, skipped), decodeField: print };
+}
+
+/** To give up costs microseconds: once for so many bytes. */
+const BYTES_PER_TRY = 256;
+
+/**
+ * One message of the wire that was loaded last, and given up as a whole: one thing out of the ordinary should not make a
+ * large message slow. No byte is read much oftener than twice for it.
+ */
+export class PrintedParts implements Parts {
+  readonly #plans: Plans;
+  #failures = 0;
+
+  constructor(context: CodecContext) {
+    this.#plans = plansFor(context);
+  }
+
+  print(message: Message, start: number, end: number, levels: number): Part | undefined {
+    const shape = this.#plans.shapeOfMessage(message);
+    if (shape.kind === Kind.OTHER || levels > MAX_LEVELS) return undefined;
+    if (tape.opened[levels - 1] === start || this.#failures * BYTES_PER_TRY > start) return undefined;
+    begin(start, levels);
+    try {
+      printMessage(shape, end);
+      return { json: printedSoFar(), unknownFields: tape.unknownFields };
+    } catch (error) {
+      this.#failures++;
+      return giveUp(error);
+    }
+  }
+}
+
+function plansFor(context: CodecContext): Plans {
+  let plans = plansOf.get(context);
+  if (!plans) {
+    plans = new Plans(context);
+    plansOf.set(context, plans);
+  }
+  return plans;
+}
+
+function giveUp(error: unknown): undefined {
+  if (error !== IRREGULAR) throw error;
+  return undefined;
 }

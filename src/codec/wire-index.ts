@@ -35,7 +35,7 @@ export function indexRecords(run: Decoding, slots: Slots, content: Spans): Recor
       const number = tag >>> 3;
       const slot = slots.get(number);
       const { contentStart: start, contentEnd: end } = reader;
-      if (!slot || !accepts(slot, tag & 7) || (slot.skipsUnknown && isUnknownEnum(slot.field, reader.int32At(start)))) {
+      if (!slot || !isOf(slot, tag) || (slot.skipsUnknown && isUnknownEnum(slot.field, reader.int32At(start)))) {
         run.unknownFields++;
         continue;
       }
@@ -53,6 +53,8 @@ export function indexRecords(run: Decoding, slots: Slots, content: Spans): Recor
   return records;
 }
 
-function accepts(slot: Slot, wireType: number): boolean {
-  return wireType === slot.wireType || (slot.packable && wireType === WireType.LEN);
+/** Whether this is a tag that the field's records may have. */
+export function isOf({ field, wireType, packable }: Slot, tag: number): boolean {
+  if (tag >>> 3 !== field.number) return false;
+  return (tag & 7) === wireType || (packable && (tag & 7) === WireType.LEN);
 }
