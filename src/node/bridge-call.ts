@@ -87,6 +87,13 @@ export function bridgeCall(
     // Some servers end a call by its header block and an empty frame of data.
     let statusInHeader: IncomingHttpHeaders | undefined;
 
+    function take(chunk: Buffer): void {
+      if (over) return;
+      const written = answer.write(chunk);
+      if (written === "full") stream.pause();
+      if (written === "broken") fail(brokenEnvelope());
+    }
+
     stream.on("response", (head, flags) => {
       if (over) return;
       feed.commit();
@@ -97,12 +104,8 @@ export function bridgeCall(
         else statusInHeader = statusFields(head);
       }
       answer.begin(webResponseHeader(trailers ? { "content-type": head["content-type"] } : head));
-    });
-    stream.on("data", (chunk: Buffer) => {
-      if (over) return;
-      const written = answer.write(chunk);
-      if (written === "full") stream.pause();
-      if (written === "broken") fail(brokenEnvelope());
+      // Not before: data that comes in one piece with the header is told first.
+      stream.on("data", take);
     });
     stream.on("trailers", (fields) => {
       trailers = fields;

@@ -1,11 +1,13 @@
 /** Calls over the bridge, frame by frame: what of them goes over, what is tried again, and callers that leave. */
 import { once } from "node:events";
 import http from "node:http";
-import http2, { type ServerOptions } from "node:http2";
+import http2, { type ClientHttp2Session, type ServerOptions } from "node:http2";
 import net, { type AddressInfo } from "node:net";
+import { Duplex } from "node:stream";
 import { afterEach, describe, expect, it, test } from "vitest";
 import { createBridge } from "../../src/node/bridge.ts";
-import { answerWith, callWeb, type H2Backend, HELLO, type Serve, startH2 } from "./h2-backend.ts";
+import { bridgeCall } from "../../src/node/bridge-call.ts";
+import { answerWith, callWeb, type H2Backend, HELLO, OK, type Serve, startH2 } from "./h2-backend.ts";
 import { envelope, until } from "./notes.ts";
 
 const cleanups: (() => unknown)[] = [];
@@ -187,6 +189,30 @@ describe("a stream that was refused before anything was done", () => {
     const answer = await callWeb(url, {}, envelope(Buffer.alloc(1 << 20)));
     expect(answer.trailers).toMatchObject({ "grpc-status": "14" });
   });
+});
+
+test("data that Node tells of before it tells of the header, as it does when both come while it writes", async () => {
+  const server = http.createServer((request, response) => {
+    const stream = Object.assign(new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() }), {
+      rstCode: 0,
+      close() {},
+    });
+    stream.push(HELLO);
+    setTimeout(() => {
+      stream.emit("response", OK, 0);
+      stream.emit("trailers", { "grpc-status": "0" });
+      stream.push(null);
+    }, 50);
+    // As much of a session as a call needs: a real one does this only in front of a fast backend in another process.
+    const session = { destroyed: false, request: () => stream } as unknown as ClientHttp2Session;
+    const sessions = { url: new URL("http://backend.example"), get: async () => session, close() {} };
+    bridgeCall(request, response, "/pkg.Service/Method", sessions, (error) => expect.fail(error.message));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  cleanups.push(() => server.close());
+  const answer = await callWeb(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  expect(answer).toMatchObject({ messages: ["hello"], trailers: { "grpc-status": "0" } });
+  expect(answer.header["content-type"]).toBe("application/grpc-web");
 });
 
 test("a caller that leaves in the middle of its request: the stream is reset and was never ended", async () => {
