@@ -61,7 +61,7 @@ export class Core {
   subjects(operation: Operation, payload: PayloadClass): Subjects {
     const random = createRandom(1);
     const values = Array.from({ length: payload.variants }, () => payload.create(random));
-    return createSubjects(operation, this.#message(payload.message), values);
+    return createSubjects(operation, this.#message(payload.message), values, payload.order);
   }
 
   payload(operation: Operation, name: string): Figures {

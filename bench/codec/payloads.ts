@@ -1,4 +1,5 @@
 /** What the codec is measured on: classes of messages, each of many different ones of one shape. */
+import { type Order, oneofFirst, shuffled } from "./wire-order.ts";
 
 export interface PayloadClass {
   /** Shape and rough size of the JSON. */
@@ -6,6 +7,8 @@ export interface PayloadClass {
   readonly message: string;
   /** How many different ones take turns: one alone would flatter number caches and branch predictors. */
   readonly variants: number;
+  /** Of the fields in the wire; such a class is decoded only. Default: that of their numbers. */
+  readonly order?: Order;
   /** @param random the next number of 0 to 1. */
   create(random: () => number): unknown;
 }
@@ -101,5 +104,24 @@ export const payloadClasses: readonly PayloadClass[] = [
     message: "bench.v1.UserList",
     variants: 3,
     create: (random) => ({ users: times(1310, () => user(random, 3)) }),
+  },
+  {
+    name: "user 764 B, fields shuffled",
+    message: "bench.v1.User",
+    variants: 64,
+    order: shuffled,
+    create: (random) => user(random, 3),
+  },
+  {
+    name: "event 1 kB, oneof as Go has it",
+    message: "bench.v1.Event",
+    variants: 64,
+    order: oneofFirst,
+    create: (random) => ({
+      id: `evt-${int(random, 1e6, 9e6)}`,
+      source: pick(random, TAGS),
+      sequence: int(random, 1, 1e6),
+      signedUp: user(random, 3),
+    }),
   },
 ];

@@ -1,6 +1,7 @@
 /** What is compared: our codec, @bufbuild/protobuf, and text coding with JSON.parse or JSON.stringify alone. */
 import { type DescMessage, fromBinary, fromJson, toBinary, toJson } from "@bufbuild/protobuf";
 import { createCodec } from "../../src/codec-api.ts";
+import { type Order, reordered } from "./wire-order.ts";
 
 export type Operation = "encode" | "decode";
 /** `bare` is the JSON half alone, without a schema. */
@@ -19,11 +20,16 @@ export interface Subjects {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** @throws Error when our output means something else than that of protobuf-es. */
-export function createSubjects(operation: Operation, desc: DescMessage, values: readonly unknown[]): Subjects {
+/** @param order of the fields in the wire. @throws Error when our output means something else than that of protobuf-es. */
+export function createSubjects(
+  operation: Operation,
+  desc: DescMessage,
+  values: readonly unknown[],
+  order?: Order,
+): Subjects {
   const texts = values.map((value) => encoder.encode(JSON.stringify(value)));
   const jsonBytes = texts.reduce((sum, text) => sum + text.length, 0) / texts.length;
-  return { runs: operation === "encode" ? encoders(desc, texts) : decoders(desc, values), jsonBytes };
+  return { runs: operation === "encode" ? encoders(desc, texts) : decoders(desc, values, order), jsonBytes };
 }
 
 function encoders(desc: DescMessage, inputs: readonly Uint8Array[]): Record<Subject, Run> {
@@ -41,8 +47,9 @@ function encoders(desc: DescMessage, inputs: readonly Uint8Array[]): Record<Subj
   return runs;
 }
 
-function decoders(desc: DescMessage, values: readonly unknown[]): Record<Subject, Run> {
-  const inputs = values.map((value) => toBinary(desc, fromJson(desc, JSON.parse(JSON.stringify(value)))));
+function decoders(desc: DescMessage, values: readonly unknown[], order?: Order): Record<Subject, Run> {
+  const tidy = values.map((value) => toBinary(desc, fromJson(desc, JSON.parse(JSON.stringify(value)))));
+  const inputs = order ? tidy.map((wire) => reordered(desc, wire, order)) : tidy;
   const objects = inputs.map((wire) => toJson(desc, fromBinary(desc, wire)));
   const input = (variant: number) => inputs[variant] as Uint8Array;
   const codec = createCodec(desc);
