@@ -88,6 +88,11 @@ export function shrink(): void {
     tape.wire = new Uint8Array(FIRST_BYTES);
     tape.wireView = new DataView(tape.wire.buffer);
   }
+  shrinkJson();
+}
+
+/** Only of what was printed: the wire is still read. */
+export function shrinkJson(): void {
   if (tape.json.length > KEEP_BYTES) {
     tape.json = new Uint8Array(FIRST_BYTES);
     tape.jsonView = new DataView(tape.json.buffer);

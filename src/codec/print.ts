@@ -11,7 +11,7 @@ import type { CodecContext, Skipped } from "./codec.ts";
 import type { Part, Parts } from "./decoding.ts";
 import { printMessage, printOnly } from "./print-message.ts";
 import { Kind, Plans } from "./print-plan.ts";
-import { begin, finish, IRREGULAR, load, MAX_LEVELS, printedSoFar, tape } from "./print-tape.ts";
+import { begin, finish, IRREGULAR, load, MAX_LEVELS, printedSoFar, shrinkJson, tape } from "./print-tape.ts";
 
 const plansOf = new WeakMap<CodecContext, Plans>();
 
@@ -34,6 +34,7 @@ export function compilePrinter(message: Message, context: CodecContext): Printer
       if (skipped) skipped.unknownFields += tape.unknownFields;
       return finish();
     } catch (error) {
+      shrinkJson();
       return giveUp(error);
     }
   };
