@@ -28,6 +28,7 @@ export interface Config extends JsonOptions {
   /** ignoredQuery and systemParams together: both are skipped. */
   readonly skippedQuery: ReadonlySet<string>;
   readonly updateMask: boolean;
+  readonly forms: boolean;
   readonly readMaxBytes: number;
   readonly upstreamReadMaxBytes: number;
   readonly timeoutMs: number | undefined;
@@ -71,6 +72,7 @@ export function readConfig(given: GatewayOptions): Config {
     unknownQuery: options.unknownQuery ?? "error",
     skippedQuery: new Set([...(options.ignoredQuery ?? []), ...(options.systemParams ?? [])]),
     updateMask: options.updateMask ?? true,
+    forms: options.forms ?? false,
     readMaxBytes,
     upstreamReadMaxBytes: options.upstreamReadMaxBytes ?? readMaxBytes,
     timeoutMs: options.timeoutMs,

@@ -51,6 +51,12 @@ export interface GatewayOptions {
   /** Levels of nesting in any message. Default 100. */
   readonly maxDepth?: number;
 
+  /**
+   * REST routes take forms, `multipart/form-data` and `application/x-www-form-urlencoded`, too. Pages of any origin can
+   * send those without asking (CORS has no preflight for them). Default false: 415.
+   */
+  readonly forms?: boolean;
+
   /** Bytes of one request message. Default 4 MiB. Bodies that pass through are not bounded. */
   readonly readMaxBytes?: number;
   /** Bytes of one response message. Default: readMaxBytes. */
@@ -178,6 +184,12 @@ export const PLAIN_OPTIONS = {
     about: "64-bit integers as numbers in answers where these are exact, up to ±(2⁵³ − 1); beyond that as strings",
   },
   updateMask: { kind: "flag", default: "true", about: "derive the update mask of a PATCH from the keys of its body" },
+  forms: {
+    kind: "flag",
+    default: "false",
+    about:
+      "REST routes take multipart and urlencoded forms too, which any page can have a browser send; off, they are 415",
+  },
   maxDepth: { kind: "count", default: "100", about: "levels of nesting in any message" },
   readMaxBytes: {
     kind: "count",

@@ -170,6 +170,8 @@ function readClientOptions(config: Config): ClientOptions {
       clientIpHeader: config.clientIpHeader,
     },
     readMaxBytes: config.readMaxBytes,
+    forms: config.forms,
+    unknownFields: config.unknownFields,
     unknownQuery: config.unknownQuery,
     skippedQuery: config.skippedQuery,
     updateMask: config.updateMask,

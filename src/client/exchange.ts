@@ -38,6 +38,10 @@ export type FormatFailure = (error: ConnectError) => Response;
 export interface ClientOptions {
   readonly metadata: MetadataRules;
   readonly readMaxBytes: number;
+  /** Whether REST routes take forms. */
+  readonly forms: boolean;
+  /** Here: what becomes of a field of a form that the schema does not have. */
+  readonly unknownFields: "error" | "ignore";
   readonly unknownQuery: "error" | "ignore";
   readonly skippedQuery: ReadonlySet<string>;
   readonly updateMask: boolean;

@@ -1,6 +1,6 @@
 /** Cuts the JSON texts of a stream out of bytes that come in chunks of any size: lines (NDJSON), or elements of an array. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import { tooLarge } from "../protocol/bytes.ts";
+import { Pending } from "./pending.ts";
 
 export interface JsonCutter {
   /**
@@ -22,38 +22,6 @@ const BRACKET_END = 0x5d;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-
-/** Bytes of one text that are not at their end yet. */
-class Pending {
-  readonly #maxBytes: number;
-  #bytes: Uint8Array = new Uint8Array(0);
-  #length = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  append(part: Uint8Array): void {
-    const length = this.#length + part.length;
-    if (length > this.#maxBytes) throw tooLarge(this.#maxBytes);
-    if (length > this.#bytes.length) {
-      const grown = new Uint8Array(this.#length === 0 ? length : Math.max(length, 2 * this.#bytes.length));
-      grown.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = grown;
-    }
-    this.#bytes.set(part, this.#length);
-    this.#length = length;
-  }
-
-  /** The text, with its last part. */
-  take(part: Uint8Array): Uint8Array {
-    this.append(part);
-    const text = this.#bytes.subarray(0, this.#length);
-    this.#bytes = new Uint8Array(0);
-    this.#length = 0;
-    return text;
-  }
-}
 
 const NOTHING = new Uint8Array(0);
 

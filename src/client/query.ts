@@ -1,6 +1,9 @@
 /** Query strings, by the rules of WHATWG form parsing, but strict: a broken escape or text that is not UTF-8 is refused. */
 import { Code, ConnectError } from "@connectrpc/connect";
 
+/** What an error calls a pair: the same text is the body of an urlencoded form. */
+type Kind = "query parameter" | "form field";
+
 export interface Parameter {
   readonly name: string;
   readonly value: string;
@@ -10,15 +13,18 @@ export interface Parameter {
  * @param query without its "?". Pieces between "&"; the first "=" splits; "+" is a space; empty pieces are skipped.
  * @throws ConnectError invalid_argument naming the parameter, or the query where the name itself is broken.
  */
-export function parseQuery(query: string): readonly Parameter[] {
-  return splitQuery(query).map(({ name, encoded }) => ({ name, value: decodeForm(encoded, name) }));
+export function parseQuery(query: string, kind: Kind = "query parameter"): readonly Parameter[] {
+  return splitQuery(query, kind).map(({ name, encoded }) => ({ name, value: decodeForm(encoded, name, kind) }));
 }
 
-function splitQuery(query: string): readonly { readonly name: string; readonly encoded: string }[] {
+function splitQuery(
+  query: string,
+  kind: Kind = "query parameter",
+): readonly { readonly name: string; readonly encoded: string }[] {
   const pieces = query.split("&").filter((piece) => piece !== "");
   return pieces.map((piece) => {
     const equals = piece.indexOf("=");
-    const name = decodeForm(equals === -1 ? piece : piece.slice(0, equals), "a name");
+    const name = decodeForm(equals === -1 ? piece : piece.slice(0, equals), "a name", kind);
     return { name, encoded: equals === -1 ? "" : piece.slice(equals + 1) };
   });
 }
@@ -31,8 +37,8 @@ export function parseParameters(query: string): ReadonlyMap<string, string> {
 }
 
 /** @throws ConnectError invalid_argument, as `parseQuery`. */
-export function decodeForm(encoded: string, name: string): string {
-  return decodePercent(plusToSpace(encoded), `query parameter ${name}`);
+export function decodeForm(encoded: string, name: string, kind: Kind = "query parameter"): string {
+  return decodePercent(plusToSpace(encoded), `${kind} ${name}`);
 }
 
 /**

@@ -7,6 +7,8 @@ import { decodedStream, isIdentity } from "../protocol/compression.ts";
 import { createMessages, type MessageSource } from "../protocol/messages.ts";
 import { bindRequest } from "./binding.ts";
 import type { ClientOptions, MethodCodecs } from "./exchange.ts";
+import type { Form } from "./form.ts";
+import { openForm } from "./form-reader.ts";
 import { bodyRecord, httpBodyContent } from "./http-body.ts";
 import { cutArray, cutLines, type JsonCutter } from "./json-cut.ts";
 import { type BodyFormat, contentTooLarge, noBodyHere, type RestRequest } from "./rest-request.ts";
@@ -21,23 +23,26 @@ export function readMessages(
   const { body, headers } = rest.request;
   const encoding = headers.get("content-encoding");
   const chunks = format === "none" || !body ? undefined : openChunks(decodedStream(body, encoding));
-  const source =
-    format === "http-body"
-      ? httpBodySource(rest, chunks, codecs, options)
-      : jsonSource(
-          rest,
-          chunks,
-          format === "ndjson" ? cutLines(options.readMaxBytes) : cutArray(options.readMaxBytes),
-          codecs,
-          options,
-        );
-  return createMessages(closing(source, chunks), {
+  return createMessages(closing(openSource(rest, format, chunks, codecs, options), chunks), {
     cancel: () => chunks?.cancel(),
     describe: (cause) =>
       isIdentity(encoding)
         ? new ConnectError("the request broke off", Code.Canceled, undefined, undefined, cause)
         : new ConnectError(`body is not valid ${encoding}`, Code.InvalidArgument, undefined, undefined, cause),
   });
+}
+
+function openSource(
+  rest: RestRequest,
+  format: BodyFormat,
+  chunks: Chunks | undefined,
+  codecs: MethodCodecs,
+  options: ClientOptions,
+): MessageSource {
+  if (format === "http-body") return httpBodySource(rest, chunks, codecs, options);
+  if (typeof format === "object") return formSource(rest, format, chunks, codecs, options);
+  const cutter = format === "ndjson" ? cutLines(options.readMaxBytes) : cutArray(options.readMaxBytes);
+  return jsonSource(rest, chunks, cutter, codecs, options);
 }
 
 /** Whatever is wrong in the middle, nobody reads the rest. */
@@ -131,5 +136,30 @@ async function* httpBodySource(
   };
   for (let chunk = await chunks?.read(); chunk; chunk = await chunks?.read()) yield [encode(chunk)];
   if (isFirst) yield [encode(new Uint8Array(0))];
+  return END();
+}
+
+/** A form is one message, unless it has a file that is a stream of them: then what stands before goes with its first bytes. */
+async function* formSource(
+  { match, query }: RestRequest,
+  form: Form,
+  chunks: Chunks | undefined,
+  codecs: MethodCodecs,
+  options: ClientOptions,
+): MessageSource {
+  if (match.route.body === undefined) throw noBodyHere();
+  let bound = bindRequest(match, query, options);
+  const reader = openForm(form, codecs, options, true);
+  const encode = (bodyWire: Uint8Array): Uint8Array => {
+    const { wire } = codecs.input.encodeRequest({ bodyWire, bound });
+    bound = NOTHING_BOUND();
+    return wire;
+  };
+  for (let chunk = await chunks?.read(); chunk; chunk = await chunks?.read()) {
+    const messages = reader.push(chunk).map(encode);
+    if (messages.length > 0) yield messages;
+  }
+  const last = reader.end();
+  if (last) yield [encode(last)];
   return END();
 }

@@ -10,6 +10,8 @@ import type { Match, Route } from "../route/route.ts";
 import type { Message } from "../schema/model.ts";
 import { bindRequest } from "./binding.ts";
 import type { ClientOptions, MethodCodecs } from "./exchange.ts";
+import { type Form, formOf } from "./form.ts";
+import { openForm } from "./form-reader.ts";
 import { bodyRecord, httpBodyContent, isHttpBody } from "./http-body.ts";
 import { mayHaveBody, readBody } from "./request-body.ts";
 import { derivedMaskField, maskRecord } from "./update-mask.ts";
@@ -22,14 +24,16 @@ export interface RestRequest {
 }
 
 /** How the request's body becomes a part of the message, or the messages. */
-export type BodyFormat = "none" | "json" | "ndjson" | "proto" | "http-body";
+export type BodyFormat = "none" | "json" | "ndjson" | "proto" | "http-body" | Form;
 
 /** @throws ConnectError, shown as 415, for a type that the route does not take. A type without a body means nothing. */
-export function bodyFormat(request: Request, route: Route): BodyFormat {
+export function bodyFormat(request: Request, route: Route, forms: boolean): BodyFormat {
   const target = bodyMessage(route);
+  const text = request.headers.get("content-type");
+  const form = forms && text !== null && mayHaveBody(request) ? formOf(text, route) : undefined;
+  if (form) return form;
   if (target !== undefined && isHttpBody(target)) return "http-body";
   if (!mayHaveBody(request)) return "none";
-  const text = request.headers.get("content-type");
   if (text === null) return "json";
   const type = parseMediaType(text);
   if (type && isJson(type)) return "json";
@@ -70,16 +74,17 @@ export function contentTooLarge(error: ConnectError): ConnectError {
 
 /** The one message of a request. */
 export async function readMessage(
-  { request, match, query }: RestRequest,
+  rest: RestRequest,
   format: BodyFormat,
   codecs: MethodCodecs,
   options: ClientOptions,
 ): Promise<Uint8Array> {
+  const { request, match, query } = rest;
   const { route } = match;
   const bound = bindRequest(match, query, options);
   const bytes = format === "none" ? undefined : await readRestBody(request, options.readMaxBytes);
   if (route.body === undefined && bytes && bytes.length > 0) throw noBodyHere();
-  const content = bodyContent(format, bytes, request, route);
+  const content = bodyContent(format, bytes, rest, codecs, options);
   const mask = options.updateMask ? derivedMaskField(route) : undefined;
   const derive = mask !== undefined && content.json !== undefined && !bound.fields.has(mask);
   const encoded = codecs.input.encodeRequest({
@@ -108,10 +113,18 @@ async function readRestBody(request: Request, maxBytes: number): Promise<Uint8Ar
 function bodyContent(
   format: BodyFormat,
   bytes: Uint8Array | undefined,
-  request: Request,
-  { body }: Route,
+  { request, match }: RestRequest,
+  codecs: MethodCodecs,
+  options: ClientOptions,
 ): Pick<EncodeRequest, "json" | "bodyWire"> {
+  const { body } = match.route;
   if (!bytes || body === undefined) return {};
+  if (typeof format === "object") {
+    const form = openForm(format, codecs, options, false);
+    form.push(bytes);
+    const bodyWire = form.end();
+    return bodyWire ? { bodyWire } : {};
+  }
   if (format === "json") return bytes.length > 0 ? { json: bytes } : {};
   const content = format === "proto" ? bytes : httpBodyContent(request.headers.get("content-type"), bytes);
   return { bodyWire: body === "*" ? content : bodyRecord(body, content) };

@@ -21,7 +21,7 @@ export function createRestExchange(
   let answer: Answer | undefined;
 
   function open(): Opened {
-    const format = bodyFormat(request, route);
+    const format = bodyFormat(request, route, options.forms);
     checkHead(request, route, options.readMaxBytes);
     answer = chooseAnswer(request.headers.get("accept"), route);
     return { header: requestMetadata(request.headers, options.metadata), body: openBody(format) };

@@ -48,13 +48,23 @@ export type BoundValue =
    * One or more whole records (tag and value) of the field, as `encodeText` made them. `name` is how the caller spelt
    * it, for error messages; `from` says where it stood.
    */
-  | { readonly kind: "record"; readonly wire: Uint8Array; readonly name: string; readonly from: "path" | "query" };
+  | {
+      readonly kind: "record";
+      readonly wire: Uint8Array;
+      readonly name: string;
+      readonly from: "path" | "query" | "form";
+    };
 
 export interface EncodeRequest {
   /** The JSON text: of the whole message when `body` is "*", of the field's value when `body` is a field. */
   readonly json?: Uint8Array;
   /** Where the JSON goes. Undefined: there is no body, `json` is not looked at. */
   readonly body?: "*" | Field;
+  /**
+   * The fields that lead to the field `body`, where that one lies deeper in the message. `wire` is then its records
+   * alone, without those around them; nothing is bound, and no mask is made.
+   */
+  readonly above?: readonly Field[];
   /** The body field's value in wire form, tag included, instead of JSON (HttpBody, application/proto). */
   readonly bodyWire?: Uint8Array;
   readonly bound: Bound;

@@ -34,7 +34,7 @@ export function encodeRequestSlow(
   skipped?: Skipped,
   parts?: FastParts,
 ): EncodedRequest {
-  const { json, body, bodyWire, bound, mask } = request;
+  const { json, body, above, bodyWire, bound, mask } = request;
   const job = new EncodeJob(context, json ?? new Uint8Array(), parts);
   if (bodyWire) {
     mergeWire(job, bodyWire, message, bound, 1);
@@ -42,7 +42,8 @@ export function encodeRequestSlow(
     writeBoundMessage(job, bound, 1);
   } else {
     const prefix = mask ? "" : undefined;
-    if (body === "*") encodeMessage(job, message, { depth: 1, bound: someOf(bound), mask: prefix });
+    if (above && body !== "*") encodeDeepField(job, body, above);
+    else if (body === "*") encodeMessage(job, message, { depth: 1, bound: someOf(bound), mask: prefix });
     else encodeBodyField(job, body, bound, prefix);
     job.reader.end();
   }
@@ -60,6 +61,12 @@ function encodeBodyField(job: EncodeJob, field: Field, bound: Bound, mask: strin
 
 function addSkipped(job: EncodeJob, skipped: Skipped | undefined): void {
   if (skipped) skipped.unknownFields += job.unknownFields;
+}
+
+/** The records of a field below others. */
+function encodeDeepField(job: EncodeJob, field: Field, above: readonly Field[]): void {
+  job.path.push(...above);
+  encodeField(job, field, { depth: above.length + 1 }, new OneofClaims());
 }
 
 function someOf(bound: Bound): Bound | undefined {

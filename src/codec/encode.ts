@@ -20,7 +20,7 @@ export function compileEncoder(message: Message, context: CodecContext): Encoder
       }
     },
     encodeRequest(request, skipped) {
-      if (fast === undefined || request.mask || request.bodyWire) {
+      if (fast === undefined || request.mask || request.bodyWire || request.above) {
         return encodeRequestSlow(message, context, request, skipped);
       }
       try {

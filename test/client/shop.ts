@@ -123,6 +123,8 @@ export function codecsOf(method: Method, context = contextOf()): MethodCodecs {
 export const OPTIONS: ClientOptions = {
   metadata: { allow: undefined, deny: new Set(), prefix: undefined, clientIpHeader: undefined },
   readMaxBytes: 1 << 20,
+  forms: false,
+  unknownFields: "error",
   unknownQuery: "error",
   skippedQuery: new Set(),
   updateMask: true,

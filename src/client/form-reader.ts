@@ -1,0 +1,145 @@
+/** Reads forms: whole, or as their bytes come, when a file in them is a stream of messages. */
+import { fieldError } from "../codec/error.ts";
+import { tooLarge } from "../protocol/bytes.ts";
+import type { Field } from "../schema/model.ts";
+import type { ClientOptions, MethodCodecs } from "./exchange.ts";
+import type { Form } from "./form.ts";
+import { decodeText, FormFields } from "./form-fields.ts";
+import { cutParts, MAX_FIELDS, type PartEvent, tooManyFields } from "./multipart.ts";
+import type { PartHead } from "./part-head.ts";
+import { Pending } from "./pending.ts";
+import { parseQuery } from "./query.ts";
+
+type FormOptions = Pick<ClientOptions, "unknownFields" | "maxDepth" | "readMaxBytes">;
+
+/** Makes request messages of a form, without what path and query have for them. Both methods throw ConnectError. */
+export interface FormReader {
+  /** @returns the messages that are whole with the chunk: none before a file that is streamed. */
+  push(chunk: Uint8Array): readonly Uint8Array[];
+  /** The form has ended. @returns its message; undefined: it went with the file that was streamed. */
+  end(): Uint8Array | undefined;
+}
+
+/** @param streamsFiles an HttpBody is cut into messages, the first of which has the fields that came before it. */
+export function openForm(form: Form, codecs: MethodCodecs, options: FormOptions, streamsFiles: boolean): FormReader {
+  const fields = new FormFields(form.target, codecs, options);
+  return form.kind === "urlencoded"
+    ? openUrlencoded(fields, options.readMaxBytes)
+    : openMultipart(form.boundary, new Parts(fields, options.readMaxBytes, streamsFiles));
+}
+
+function openUrlencoded(fields: FormFields, maxBytes: number): FormReader {
+  const pending = new Pending(maxBytes);
+  return {
+    push(chunk) {
+      pending.append(chunk);
+      return [];
+    },
+    end() {
+      const text = decodeText(pending.take(new Uint8Array(0)), "");
+      if (text.split("&", MAX_FIELDS + 1).length > MAX_FIELDS) throw tooManyFields();
+      for (const { name, value } of parseQuery(text, "form field")) fields.putText(name, value);
+      return fields.finish();
+    },
+  };
+}
+
+function openMultipart(boundary: string, parts: Parts): FormReader {
+  const cutter = cutParts(boundary);
+  return {
+    push(chunk) {
+      const messages: Uint8Array[] = [];
+      for (const event of cutter.push(chunk)) messages.push(...parts.take(event));
+      return messages;
+    },
+    end() {
+      cutter.end();
+      return parts.end();
+    },
+  };
+}
+
+interface Part {
+  readonly head: PartHead;
+  readonly path: readonly Field[];
+  /** What came of one that is not streamed. */
+  readonly data: Pending;
+  /** Nothing came yet. */
+  isEmpty: boolean;
+}
+
+/** What becomes of the parts, one after the other. */
+class Parts {
+  readonly #fields: FormFields;
+  readonly #maxBytes: number;
+  readonly #streamsFiles: boolean;
+  /** Bytes that may still be kept. */
+  #room: number;
+  /** That is being read; undefined: it is skipped. */
+  #part: Part | undefined;
+  /** The first message has been made, with the first bytes of a file. */
+  #isSent = false;
+
+  constructor(fields: FormFields, maxBytes: number, streamsFiles: boolean) {
+    this.#fields = fields;
+    this.#maxBytes = maxBytes;
+    this.#streamsFiles = streamsFiles;
+    this.#room = maxBytes;
+  }
+
+  take(event: PartEvent): readonly Uint8Array[] {
+    if (event.kind === "head") this.#begin(event.head);
+    else if (event.kind === "data") return this.#append(event.bytes);
+    else return this.#finish();
+    return [];
+  }
+
+  end(): Uint8Array | undefined {
+    return this.#isSent ? undefined : this.#fields.finish();
+  }
+
+  #begin(head: PartHead): void {
+    const path = this.#fields.resolve(head.name);
+    this.#part = path && { head, path, data: new Pending(this.#maxBytes), isEmpty: true };
+  }
+
+  #append(bytes: Uint8Array): readonly Uint8Array[] {
+    const part = this.#part;
+    if (!part) return [];
+    if (this.#isStreamed(part)) return [this.#piece(part, bytes)];
+    this.#refuseLate(part);
+    this.#room -= bytes.length;
+    if (this.#room < 0) throw tooLarge(this.#maxBytes);
+    part.data.append(bytes);
+    part.isEmpty = false;
+    return [];
+  }
+
+  #finish(): readonly Uint8Array[] {
+    const part = this.#part;
+    // A file without a name and without bytes was not chosen.
+    if (!part || (part.isEmpty && part.head.filename === "")) return [];
+    if (this.#isStreamed(part)) return part.isEmpty ? [this.#piece(part, new Uint8Array(0))] : [];
+    this.#refuseLate(part);
+    this.#fields.putPart(part.path, part.head, part.data.take(new Uint8Array(0)));
+    return [];
+  }
+
+  #isStreamed({ path }: Part): boolean {
+    return this.#streamsFiles && this.#fields.isFile(path);
+  }
+
+  #piece(part: Part, bytes: Uint8Array): Uint8Array {
+    const { path, head, isEmpty } = part;
+    if (!isEmpty) return this.#fields.pieceOf(path, bytes);
+    this.#refuseLate(part);
+    this.#isSent = true;
+    part.isEmpty = false;
+    this.#fields.putPart(path, head, bytes);
+    return this.#fields.finish();
+  }
+
+  #refuseLate({ head }: Part): void {
+    if (this.#isSent) throw fieldError(head.name, "comes behind the file that is streamed, of which there is one");
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * Cuts the parts of multipart/form-data (RFC 7578; RFC 2046 §5.1.1) out of bytes that come in chunks of any size. Of a
+ * part's content nothing is kept, so a part may have any length.
+ *
+ *     multipart-body    := [preamble CRLF] dash-boundary transport-padding CRLF body-part
+ *                          *(delimiter transport-padding CRLF body-part)
+ *                          delimiter "--" transport-padding [CRLF epilogue]
+ *     dash-boundary     := "--" boundary
+ *     delimiter         := CRLF dash-boundary
+ *     body-part         := MIME-part-headers [CRLF *OCTET]
+ *     transport-padding := *LWSP-char
+ */
+import { Code } from "@connectrpc/connect";
+import { refuse } from "../protocol/status.ts";
+import { malformedForm, type PartHead, parsePartHead } from "./part-head.ts";
+
+export type PartEvent =
+  | { readonly kind: "head"; readonly head: PartHead }
+  /** The next bytes of the part's content: a view of the chunk. */
+  | { readonly kind: "data"; readonly bytes: Uint8Array }
+  | { readonly kind: "end" };
+
+export interface PartCutter {
+  /** @throws ConnectError invalid_argument; resource_exhausted, shown as 413, for too many parts. */
+  push(chunk: Uint8Array): Generator<PartEvent, void>;
+  /** The bytes have ended. @throws ConnectError invalid_argument when the form has not. */
+  end(): void;
+}
+
+/** Fields that one form may have. Each costs more than its bytes say. */
+export const MAX_FIELDS = 1_000;
+/** Bytes of a part's head, or of what follows a boundary on its line. */
+const MAX_HEAD_BYTES = 8_192;
+
+const CR = 0x0d;
+const LF = 0x0a;
+const LINE_END_BYTES = 2;
+
+/** @returns the error for a form of more than MAX_FIELDS fields. */
+export function tooManyFields() {
+  return refuse(413, Code.ResourceExhausted, `the form has more than ${MAX_FIELDS} fields`);
+}
+
+/** @param boundary as in the content type. */
+export function cutParts(boundary: string): PartCutter {
+  const delimiter = new TextEncoder().encode(`\r\n--${boundary}`);
+  /** "line" is the rest of the delimiter's. */
+  let state: "preamble" | "line" | "head" | "data" | "epilogue" = "preamble";
+  /** Bytes of the delimiter that the last chunk ended in. Where the form begins, a line does. */
+  let matched = LINE_END_BYTES;
+  /** How many of these are no content if the rest does not follow. */
+  let foreign = LINE_END_BYTES;
+  /** Bytes of a head, or of the delimiter's line, up to the last whole line; and all of them. */
+  const kept = new Uint8Array(MAX_HEAD_BYTES);
+  let lineStart = 0;
+  let length = 0;
+  let parts = 0;
+
+  /**
+   * Looks for the delimiter. Since there is one CR in it, at its start, no byte is looked at twice.
+   *
+   * @returns where to go on: behind the delimiter, or at the end of the chunk.
+   */
+  function* search(chunk: Uint8Array, from: number): Generator<PartEvent, number> {
+    let at = from;
+    if (matched > 0) {
+      const held = delimiter.subarray(foreign, matched);
+      while (at < chunk.length && matched < delimiter.length && chunk[at] === delimiter[matched]) {
+        at++;
+        matched++;
+      }
+      if (matched === delimiter.length) {
+        yield* found();
+        return at;
+      }
+      if (at === chunk.length) return at;
+      yield* content(held);
+      matched = 0;
+      foreign = 0;
+    }
+    for (let cr = chunk.indexOf(CR, at); cr !== -1; cr = chunk.indexOf(CR, at)) {
+      at = cr;
+      while (at < chunk.length && matched < delimiter.length && chunk[at] === delimiter[matched]) {
+        at++;
+        matched++;
+      }
+      if (matched === delimiter.length || at === chunk.length) {
+        yield* content(chunk.subarray(from, cr));
+        if (matched === delimiter.length) yield* found();
+        return at;
+      }
+      matched = 0;
+    }
+    yield* content(chunk.subarray(from));
+    return chunk.length;
+  }
+
+  function* content(bytes: Uint8Array): Generator<PartEvent, void> {
+    if (state === "data" && bytes.length > 0) yield { kind: "data", bytes };
+  }
+
+  function* found(): Generator<PartEvent, void> {
+    if (state === "data") yield { kind: "end" };
+    state = "line";
+  }
+
+  /** Keeps what there is of a line. @returns where the next one begins, or the end of the chunk. */
+  function takeLine(chunk: Uint8Array, from: number): number {
+    const lf = chunk.indexOf(LF, from);
+    const end = lf === -1 ? chunk.length : lf + 1;
+    if (length + end - from > MAX_HEAD_BYTES) throw malformedForm(`a head is longer than ${MAX_HEAD_BYTES} bytes`);
+    kept.set(chunk.subarray(from, end), length);
+    length += end - from;
+    return end;
+  }
+
+  /** A line is whole when its end is there, which is never an LF alone. */
+  function isLineWhole(): boolean {
+    if (kept[length - 1] !== LF) return false;
+    if (length - lineStart < LINE_END_BYTES || kept[length - LINE_END_BYTES] !== CR) {
+      throw malformedForm("a line ends in LF alone");
+    }
+    return true;
+  }
+
+  function endDelimiterLine(): void {
+    const rest = new TextDecoder().decode(kept.subarray(0, length));
+    if (/^--[ \t]*\r\n$/.test(rest)) state = "epilogue";
+    else if (/^[ \t]*\r\n$/.test(rest)) state = "head";
+    else throw malformedForm("something follows a boundary on its line");
+    forgetLines();
+  }
+
+  function* endHeadLine(): Generator<PartEvent, void> {
+    if (length - lineStart > LINE_END_BYTES) {
+      lineStart = length;
+      return;
+    }
+    if (++parts > MAX_FIELDS) throw tooManyFields();
+    yield { kind: "head", head: parsePartHead(kept.subarray(0, lineStart), `part ${parts}`) };
+    state = "data";
+    // Of a part without content the empty line may be missing: then this one ends the head and begins the delimiter.
+    matched = LINE_END_BYTES;
+    foreign = LINE_END_BYTES;
+    forgetLines();
+  }
+
+  function forgetLines(): void {
+    lineStart = 0;
+    length = 0;
+  }
+
+  return {
+    *push(chunk) {
+      let at = 0;
+      while (at < chunk.length && state !== "epilogue") {
+        if (state === "preamble" || state === "data") {
+          at = yield* search(chunk, at);
+        } else {
+          at = takeLine(chunk, at);
+          if (!isLineWhole()) continue;
+          if (state === "line") endDelimiterLine();
+          else yield* endHeadLine();
+        }
+      }
+    },
+    end() {
+      const rest = new TextDecoder().decode(kept.subarray(0, length));
+      const isClosed = state === "epilogue" || (state === "line" && /^--[ \t]*$/.test(rest));
+      if (!isClosed) throw malformedForm("the last boundary is missing");
+    },
+  };
+}
