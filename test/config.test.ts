@@ -27,6 +27,7 @@ test("the defaults", () => {
     enumAsInteger: false,
     int64AsNumber: false,
     updateMask: true,
+    forms: false,
     maxDepth: 100,
     readMaxBytes: 4_194_304,
     upstreamReadMaxBytes: 4_194_304,

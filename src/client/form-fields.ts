@@ -29,10 +29,6 @@ export class FormFields {
     this.#target = target;
     this.#codecs = codecs;
     this.#options = options;
-    // A form without fields is a message without fields, as {} is.
-    for (const field of target.above) {
-      this.#bound.fields.set(field, { kind: "message", bound: { fields: new Map() } });
-    }
   }
 
   /**

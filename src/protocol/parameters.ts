@@ -8,8 +8,13 @@ export interface Parameterized {
 }
 
 const VALUE = /[ \t]*([^\s;"]+)[ \t]*/y;
-/** A value without quotes may be more than a token: mail libraries write `boundary=----=_Part_1`. */
-const PARAMETER = /;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+)))?[ \t]*/sy;
+/**
+ * A quoted value has escapes (RFC 9110 §5.6.4), but browsers write a backslash as it is (HTML, "multipart/form-data
+ * encoding algorithm"), so that one may stand before the last quote. A value without quotes may be more than a token:
+ * mail libraries write `boundary=----=_Part_1`.
+ */
+const PARAMETER =
+  /;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"(?=[ \t]*(?:;|$))|"([^"]*)"|([^\s;"]+)))?[ \t]*(?=;|$)/sy;
 
 /** @returns undefined when the text is no such value, or has a parameter twice. */
 export function parseParameters(text: string): Parameterized | undefined {
@@ -23,11 +28,11 @@ export function parseParameters(text: string): Parameterized | undefined {
     const found = PARAMETER.exec(text);
     if (!found) return undefined;
     at = PARAMETER.lastIndex;
-    const [, name, quoted, plain] = found;
+    const [, name, escaped, quoted, plain] = found;
     if (name === undefined) continue;
     const key = name.toLowerCase();
     if (parameters.has(key)) return undefined;
-    parameters.set(key, quoted?.replace(/\\(.)/gs, "$1") ?? plain ?? "");
+    parameters.set(key, escaped?.replace(/\\(.)/gs, "$1") ?? quoted ?? plain ?? "");
   }
   return { value: value.toLowerCase(), parameters };
 }

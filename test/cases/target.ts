@@ -38,6 +38,7 @@ const GATEWAY_NAMES: ReadonlyMap<string, string> = new Map([
   ["connect_get", "connectGet"],
   ["client_ip_header", "clientIpHeader"],
   ["preset", "preset"],
+  ["forms", "forms"],
 ]);
 
 const CORS_NAMES: ReadonlyMap<string, string> = new Map([

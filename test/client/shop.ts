@@ -1,6 +1,7 @@
 /** One schema for the tests of the clients, its routes, and what protobuf-es reads of the wire that they make. */
 import { createFileRegistry, fromBinary, fromJson, type JsonValue, toBinary, toJson } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import type { ConnectError } from "@connectrpc/connect";
 import type { Reply } from "../../src/call.ts";
 import type { ClientOptions, Exchange, MethodCodecs } from "../../src/client/exchange.ts";
 import { createRestExchange } from "../../src/client/rest.ts";
@@ -43,6 +44,9 @@ const set = await compileSet(`
         additional_bindings { post: "/v1/nested/{item.name}" body: "item" }
         additional_bindings { post: "/v1/tags" body: "tags" }
         additional_bindings { post: "/v1/text" body: "name" }
+        additional_bindings { post: "/v1/labels" body: "labels" }
+        additional_bindings { post: "/v1/struct" body: "struct" }
+        additional_bindings { post: "/v1/touch" }
         additional_bindings { get: "/v1/part" response_body: "part" }
         additional_bindings { get: "/v1/labels" response_body: "labels" }
       };
@@ -55,6 +59,15 @@ const set = await compileSet(`
     rpc UploadPart(File) returns (File) {
       option (google.api.http) = { post: "/v1/files/{name}" body: "content" response_body: "content" };
     }
+    rpc StoreFile(File) returns (File) { option (google.api.http) = { post: "/v1/store" body: "*" }; }
+    rpc Push(stream File) returns (Item) {
+      option (google.api.http) = {
+        post: "/v1/push/{name}" body: "content"
+        additional_bindings { post: "/v1/push" body: "*" }
+      };
+    }
+    rpc PushRaw(stream google.api.HttpBody) returns (Item) { option (google.api.http) = { post: "/v1/push-raw" body: "*" }; }
+    rpc Feed(stream Item) returns (Item) { option (google.api.http) = { post: "/v1/feed" body: "*" }; }
   }
   message Request {
     string name = 1;
@@ -93,7 +106,16 @@ const set = await compileSet(`
   }
   message UpdateRequest { Item item = 1; google.protobuf.FieldMask update_mask = 2; }
   message Two { Item item = 1; google.protobuf.FieldMask a = 2; google.protobuf.FieldMask b = 3; }
-  message File { string name = 1; google.api.HttpBody content = 2; }
+  message File {
+    string name = 1;
+    google.api.HttpBody content = 2;
+    string note = 3;
+    bytes thumb = 4;
+    repeated google.api.HttpBody more = 5;
+    File inner = 6;
+    google.protobuf.BytesValue digest = 7;
+    repeated bytes chunks = 8;
+  }
   enum Color { COLOR_NONE = 0; COLOR_RED = 1; }
 `);
 
@@ -177,6 +199,18 @@ export async function requestMessage(exchange: Exchange): Promise<JsonValue> {
   const { body } = exchange.open();
   if (body.kind !== "message") throw new Error(`the body is ${body.kind}`);
   return shown(exchange.method.input.name, await body.read());
+}
+
+/** The messages of a request that is a stream, likewise, and why it broke off. */
+export async function requestMessages(exchange: Exchange): Promise<{ messages: JsonValue[]; error?: ConnectError }> {
+  const { body } = exchange.open();
+  if (body.kind !== "stream") throw new Error(`the body is ${body.kind}`);
+  const messages: JsonValue[] = [];
+  for (let batch = await body.messages.next(); batch; batch = await body.messages.next()) {
+    for (const wire of batch) messages.push(shown(exchange.method.input.name, wire));
+  }
+  const { error } = await body.messages.end;
+  return { messages, ...(error && { error }) };
 }
 
 export function shown(typeName: string, wire: Uint8Array): JsonValue {
