@@ -2,6 +2,7 @@ import { Code } from "@connectrpc/connect";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Bound, BoundValue, EncodeRequest } from "../../src/codec/codec.ts";
+import { failure } from "../failure.ts";
 import { messageOf } from "../proto.ts";
 import { bind, expectOneRecordEach } from "./bind.ts";
 import { jsonOf } from "./json-arbitrary.ts";
@@ -257,6 +258,28 @@ describe("encodeRequest with a field as body", () => {
   it("refuses members of one oneof over body, path and query", () => {
     expect(errorOf(() => body("c_number", "1", bind({ c_text: "a" }))).rawMessage).toContain("choice");
     expect(body("c_number", "null", bind({ c_text: "a" }))).toEqual({ cText: "a" });
+  });
+});
+
+describe("encodeRequest of a field below others", () => {
+  const above = [field("f_kinds"), field("f_kinds")];
+  const deep = (name: string, text: string) => ({ json: utf8(text), body: field(name), above, bound: none });
+
+  it("writes the records of that field alone", () => {
+    expect(encode(deep("f_string", '"a"'))).toEqual(json({ fString: "a" }));
+    expect(encode(deep("r_int32", "[1,2]"))).toEqual(json({ rInt32: [1, 2] }));
+    expect(encode(deep("f_kinds", '{"fBool":true}'))).toEqual(json({ fKinds: { fBool: true } }));
+    expect(encoder.encodeRequest(deep("f_string", "null")).wire).toHaveLength(0);
+  });
+
+  it("names it by its whole path, and counts its level from the root", () => {
+    expect(errorOf(() => encoder.encodeRequest(deep("f_int32", '"x"'))).rawMessage).toContain(
+      "f_kinds.f_kinds.f_int32",
+    );
+    const nested = (levels: number) => `${'{"fKinds":'.repeat(levels)}{}${"}".repeat(levels)}`;
+    // Three messages contain the field, of which it is the fourth.
+    expect(() => encoder.encodeRequest(deep("f_kinds", nested(96)))).not.toThrow();
+    expect(() => encoder.encodeRequest(deep("f_kinds", nested(97)))).toThrow(failure(Code.InvalidArgument, "depth"));
   });
 });
 
