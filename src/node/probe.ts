@@ -53,8 +53,10 @@ async function probeGrpc(target: H2Target, timeoutMs: number): Promise<Probed> {
 
 function judgeGrpc({ header, trailer, rstCode }: GrpcAnswer): Probed {
   if (rstCode !== 0) return bad(`it speaks HTTP/2, but resets the stream: ${resetName(rstCode)}`);
-  const failure = failureOfHeader(header);
-  if (failure) return bad(`it speaks HTTP/2, but not gRPC: ${formatAnswer(Number(header[":status"]), header)}`);
+  if (failureOfHeader(header)) {
+    if (header[":status"] === 404) return unknownYet(404, "gRPC");
+    return bad(`it speaks HTTP/2, but not gRPC: ${formatAnswer(Number(header[":status"]), header)}`);
+  }
   const status = trailer["grpc-status"] ?? header["grpc-status"];
   if (status === undefined) return bad("it answers in gRPC, but without trailers: does a proxy before it drop them?");
   return { ok: true, message: "speaks gRPC" };
@@ -111,9 +113,13 @@ function hasTrailerFrame(body: Buffer): boolean {
   return false;
 }
 
-/** Servers of either protocol may leave what they do not have to HTTP: a 404 says nothing about what they do have. */
 function judgeOther({ status, header }: Http1Answer, protocol: string): Probed {
   if (status >= 500) return bad(`it does not answer in ${protocol}: ${formatAnswer(status, header)}`);
+  return unknownYet(status, protocol);
+}
+
+/** Many servers leave to HTTP what they do not have: their 404 says nothing about the protocol of what they do have. */
+function unknownYet(status: number, protocol: string): Probed {
   return { ok: true, message: `answers (HTTP ${status}); whether in ${protocol}, the first call will show` };
 }
 

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer as createHttp, type RequestListener, type Server } from "node:http";
-import { createSecureServer as createH2Tls, type ServerHttp2Stream } from "node:http2";
+import { createServer as createH2, createSecureServer as createH2Tls, type ServerHttp2Stream } from "node:http2";
 import { createServer as createHttps } from "node:https";
 import net, { type AddressInfo } from "node:net";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
@@ -183,11 +183,23 @@ const rows: Readonly<Record<string, Row>> = {
   "HTTP/2, but a page": {
     start: () =>
       h2((stream) => {
-        stream.respond({ ":status": 404, "content-type": "text/html" });
+        stream.respond({ ":status": 200, "content-type": "text/html" });
         stream.end("no");
       }),
     protocol: "grpc",
-    says: /it speaks HTTP\/2, but not gRPC: HTTP 404, content type text\/html/,
+    says: /it speaks HTTP\/2, but not gRPC: HTTP 200, content type text\/html/,
+  },
+  "gRPC that has no such service, by connect-node": {
+    start: () => listen(createH2(withoutService)),
+    protocol: "grpc",
+    ok: true,
+    says: /^answers \(HTTP 404\); whether in gRPC/,
+  },
+  "gRPC that has no such method, by connect-node": {
+    start: () => listen(createH2(withoutHealth)),
+    protocol: "grpc",
+    ok: true,
+    says: /^speaks gRPC$/,
   },
   "gRPC without trailers": {
     start: () =>
