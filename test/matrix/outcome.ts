@@ -1,0 +1,52 @@
+/** How an answer of Connect's streams or of gRPC-Web ended, as a caller who trusts nothing sees it. */
+import type { IncomingMessage } from "node:http";
+import { Code } from "@connectrpc/connect";
+import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import { codeFromString, codeToString, endStreamFlag } from "@connectrpc/connect/protocol-connect";
+import { trailerFlag } from "@connectrpc/connect/protocol-grpc-web";
+import { parseTrailerLines, splitFrames } from "../cases/envelope.ts";
+import { readBody } from "../server.ts";
+
+export type Protocol = "connect" | "grpc-web";
+
+export type Codec = "proto" | "json";
+
+export function typeOf(protocol: Protocol, codec: Codec = "proto"): string {
+  return protocol === "connect" ? `application/connect+${codec}` : `application/grpc-web+${codec}`;
+}
+
+/** The envelope that ends a stream well. */
+export function endOf(protocol: Protocol): Uint8Array {
+  return protocol === "connect"
+    ? encodeEnvelope(endStreamFlag, Buffer.from("{}"))
+    : encodeEnvelope(trailerFlag, Buffer.from("grpc-status: 0\r\n"));
+}
+
+/** "ok", the name of a code, "broken" for a transfer that was cut, or what is wrong with one that was not. */
+export async function outcomeOf(response: IncomingMessage, protocol: Protocol): Promise<string> {
+  if (response.statusCode !== 200) return `HTTP ${response.statusCode}`;
+  let body: Buffer;
+  try {
+    body = await readBody(response);
+  } catch {
+    return "broken";
+  }
+  const { frames, rest } = splitFrames(body);
+  const last = frames.at(-1);
+  const flag = protocol === "connect" ? endStreamFlag : trailerFlag;
+  if (rest.length > 0) return "ends inside an envelope";
+  if (!last || !(last.flags & flag)) return "ends without an end";
+  return protocol === "connect" ? connectOutcome(last.data) : grpcOutcome(last.data);
+}
+
+function connectOutcome(data: Buffer): string {
+  const { error } = JSON.parse(data.toString()) as { error?: { code: string } };
+  if (!error) return "ok";
+  return codeFromString(error.code) === undefined ? `no code: ${error.code}` : error.code;
+}
+
+function grpcOutcome(data: Buffer): string {
+  const status = parseTrailerLines(data.toString())["grpc-status"];
+  if (status === "0") return "ok";
+  return status && Number(status) in Code ? codeToString(Number(status)) : `no status: ${status}`;
+}
