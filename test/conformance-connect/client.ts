@@ -7,7 +7,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { type RunningGateway, startGateway } from "./gateway.ts";
+import { passesThrough, type RunningGateway, startGateway } from "./gateway.ts";
 import {
   type ClientRequest,
   CODEC_PROTO,
@@ -24,8 +24,8 @@ const TRANSLATED: Readonly<Record<string, string>> = {
   "x-expect-compression": "1",
 };
 
-const [setFile = "", program = "", caller, upstream] = process.argv.slice(2);
-const protocol = upstream as ProtocolName;
+const [setFile = "", program = "", ...protocols] = process.argv.slice(2);
+const [caller = "connect", upstream = "connect"] = protocols as ProtocolName[];
 const set = await readFile(setFile);
 const language = new Language(set);
 
@@ -51,13 +51,13 @@ process.exitCode = code;
 
 /** Sends the call to the gateway, in the caller's protocol. */
 async function redirect(request: ClientRequest): Promise<void> {
-  const backend = { port: request.port, protocol };
+  const backend = { port: request.port, protocol: upstream };
   const gateway = gateways.get(backend.port) ?? (await startGateway(set, backend, { connectGet: true }));
   gateways.set(backend.port, gateway);
   request.port = gateway.port;
-  // What the backend speaks too is passed on as it is.
-  if (caller === upstream && request.codec === CODEC_PROTO) return;
-  request.protocol = PROTOCOLS[caller as ProtocolName];
+  request.httpVersion = 1;
+  request.protocol = PROTOCOLS[caller];
+  if (request.codec === CODEC_PROTO && passesThrough(caller, upstream)) return;
   for (const header of request.requestHeaders) {
     const expected = TRANSLATED[header.name];
     if (expected !== undefined) header.value = [expected];

@@ -13,6 +13,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 /** Of connectrpc.conformance.v1.ServerCompatRequest. */
 export interface ServerRequest extends Message {
   protocol: number;
+  httpVersion: number;
   messageReceiveLimit: number;
 }
 
@@ -25,6 +26,7 @@ export interface ServerResponse extends Message {
 /** Of connectrpc.conformance.v1.ClientCompatRequest. */
 export interface ClientRequest extends Message {
   protocol: number;
+  httpVersion: number;
   readonly codec: number;
   port: number;
   readonly requestHeaders: { readonly name: string; value: string[] }[];
@@ -37,7 +39,7 @@ interface Names {
 }
 
 /** Numbers of connectrpc.conformance.v1.Protocol. */
-export const PROTOCOLS = { connect: 1, "grpc-web": 3 } as const;
+export const PROTOCOLS = { connect: 1, grpc: 2, "grpc-web": 3 } as const;
 export type ProtocolName = keyof typeof PROTOCOLS;
 
 /** A number of connectrpc.conformance.v1.Codec. */

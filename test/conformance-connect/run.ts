@@ -25,20 +25,27 @@ interface Run {
 const RUNS: readonly Run[] = [
   { name: "server-connect", mode: "server", upstream: "connect" },
   { name: "server-grpc-web", mode: "server", upstream: "grpc-web" },
+  { name: "server-grpc", mode: "server", upstream: "grpc" },
   { name: "client-connect-connect", mode: "client", caller: "connect", upstream: "connect" },
   { name: "client-connect-grpc-web", mode: "client", caller: "connect", upstream: "grpc-web" },
+  { name: "client-connect-grpc", mode: "client", caller: "connect", upstream: "grpc" },
   { name: "client-grpc-web-connect", mode: "client", caller: "grpc-web", upstream: "connect" },
   { name: "client-grpc-web-grpc-web", mode: "client", caller: "grpc-web", upstream: "grpc-web" },
+  { name: "client-grpc-web-grpc", mode: "client", caller: "grpc-web", upstream: "grpc" },
 ];
 
-const PROTOCOL = { connect: "PROTOCOL_CONNECT", "grpc-web": "PROTOCOL_GRPC_WEB" } as const;
+const PROTOCOL = { connect: "PROTOCOL_CONNECT", grpc: "PROTOCOL_GRPC", "grpc-web": "PROTOCOL_GRPC_WEB" } as const;
 
-/** connectrpc.conformance.v1.Config. workerd listens on HTTP/1.1 and without TLS, and its fetch calls backends that way. */
+/**
+ * connectrpc.conformance.v1.Config. workerd listens on HTTP/1.1 and without TLS, and its fetch calls backends that way; the
+ * bridge to gRPC speaks HTTP/2.
+ */
 function configOf({ caller, upstream, mode }: Run): object {
+  const isGrpc = mode === "client" && upstream === "grpc";
   return {
     features: {
-      versions: ["HTTP_VERSION_1"],
-      protocols: mode === "server" ? Object.values(PROTOCOL) : [PROTOCOL[upstream]],
+      versions: [isGrpc ? "HTTP_VERSION_2" : "HTTP_VERSION_1"],
+      protocols: mode === "server" ? [PROTOCOL.connect, PROTOCOL["grpc-web"]] : [PROTOCOL[upstream]],
       codecs: ["CODEC_PROTO", "CODEC_JSON"],
       compressions: ["COMPRESSION_IDENTITY", "COMPRESSION_GZIP"],
       streamTypes: [
@@ -47,9 +54,9 @@ function configOf({ caller, upstream, mode }: Run): object {
         "STREAM_TYPE_SERVER_STREAM",
         "STREAM_TYPE_HALF_DUPLEX_BIDI_STREAM",
       ],
-      supportsH2c: false,
+      supportsH2c: isGrpc,
       supportsTls: false,
-      supportsTrailers: false,
+      supportsTrailers: isGrpc,
       supportsHalfDuplexBidiOverHttp1: true,
       supportsConnectGet: caller !== "grpc-web",
       supportsMessageReceiveLimit: true,

@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { startGateway } from "./gateway.ts";
+import { passesThrough, startGateway } from "./gateway.ts";
 import { Language, PROTOCOLS, type ProtocolName, readMessage, withLength } from "./messages.ts";
 
 const [setFile = "", program = "", upstream] = process.argv.slice(2);
@@ -15,8 +15,10 @@ const language = new Language(set);
 
 const request = language.parse("ServerCompatRequest", await readMessage(process.stdin));
 const limit = request.messageReceiveLimit;
-// Where the gateway reads the messages, it alone has to hold the limit. What it passes on untouched it does not bound.
-if (request.protocol !== PROTOCOLS[protocol]) request.messageReceiveLimit = 0;
+// Where the gateway reads the messages, it alone has to hold the limit. What passes through it does not bound.
+const caller = request.protocol === PROTOCOLS.connect ? "connect" : "grpc-web";
+if (!passesThrough(caller, protocol)) request.messageReceiveLimit = 0;
+request.httpVersion = protocol === "grpc" ? 2 : 1;
 
 const server = spawn(program, { stdio: ["pipe", "pipe", "inherit"] });
 process.once("exit", () => server.kill());
