@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { createBridge } from "../../src/node/bridge.ts";
 import type { JsonObject } from "../cases/case.ts";
 import { startWorkerd } from "../cases/workerd.ts";
+import { startRelay } from "./linger.ts";
 import type { ProtocolName } from "./messages.ts";
 
 const WORKER = fileURLToPath(new URL("../cases/worker.ts", import.meta.url));
@@ -34,9 +35,11 @@ export async function startGateway(set: Uint8Array, backend: Backend, options: J
   const bridge = protocol === "grpc" ? await createBridge({ to }) : undefined;
   const backends = { "*": { url: bridge?.url ?? to, protocol } };
   const workerd = await startWorkerd(WORKER, set, [{ backends, rpc: "all", ...options }]);
+  const relay = await startRelay(workerd.ports[0] ?? 0);
   return {
-    port: workerd.ports[0] ?? 0,
+    port: relay.port,
     async stop() {
+      relay.close();
       await workerd.stop();
       await bridge?.close();
     },

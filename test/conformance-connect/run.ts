@@ -113,7 +113,7 @@ async function execute(run: Run, suite: Suite, scratch: string, args: readonly s
 async function readKnown({ name }: Run): Promise<string[]> {
   const lines = (await readFile(beside("known-failing.txt"), "utf8")).split("\n");
   const known = lines.map((line) => line.split("  ")).filter(([run]) => run === name);
-  return known.flatMap(([, kind, pattern = ""]) => [kind === "flaky" ? "--known-flaky" : "--known-failing", pattern]);
+  return known.flatMap(([, pattern = ""]) => ["--known-failing", pattern]);
 }
 
 function beside(path: string): string {
