@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
 import type { ConnectError } from "@connectrpc/connect";
+import { parseTimeout } from "../protocol/deadline.ts";
 import {
   brokenEnvelope,
   failureOfConnecting,
@@ -33,6 +34,7 @@ export function bridgeCall(
   const header = grpcRequestHeader(request.headers, path, sessions.url);
   const contentType = request.headers["content-type"] ?? "";
   const feed = new RequestFeed(request);
+  const startedMs = performance.now();
   const answer = new WebAnswer(response);
   // By close(CANCEL) Node would end the request stream before it resets it, and the backend could take it for whole.
   const abort = new AbortController();
@@ -129,9 +131,20 @@ export function bridgeCall(
       const refused = stream.rstCode === NGHTTP2_REFUSED_STREAM;
       if (refused && triesLeft > 0 && feed.canReplay) void open(triesLeft - 1);
       else if (session.destroyed) fail(failureOfConnection());
-      else fail(failureOfReset(stream.rstCode));
+      else fail(failureOfReset(stream.rstCode, performance.now() - startedMs >= timeoutOf(request)));
     });
   }
 
   void open(1);
+}
+
+/** Milliseconds that the call may take. Without any, or with one that is for the backend to refuse, there is no end. */
+function timeoutOf({ headers }: IncomingMessage): number {
+  const text = headers["grpc-timeout"];
+  if (typeof text !== "string") return Number.POSITIVE_INFINITY;
+  try {
+    return parseTimeout(new Headers({ "grpc-timeout": text })) ?? Number.POSITIVE_INFINITY;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }

@@ -36,8 +36,10 @@ export function resetName(rstCode: number): string {
   return RESETS[rstCode] ?? String(rstCode);
 }
 
-export function failureOfReset(rstCode: number): ConnectError {
+/** @param isLate the deadline has passed. Some servers then cancel the stream, and leave it to their clients to know why. */
+export function failureOfReset(rstCode: number, isLate: boolean): ConnectError {
   const name = resetName(rstCode);
+  if (isLate && name === "CANCEL") return new ConnectError("the deadline has passed", Code.DeadlineExceeded);
   return new ConnectError(`the backend reset the stream: ${name}`, CODE_OF_RESET.get(name) ?? Code.Internal);
 }
 

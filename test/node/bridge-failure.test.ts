@@ -166,3 +166,17 @@ it.each([
   const own = answer.broken || answer.trailers?.["grpc-message"]?.includes("the backend");
   expect(log).toHaveLength(own ? 1 : 0);
 });
+
+// grpc-go does so, as server and as client.
+it.each([
+  ["after the deadline", "50m", "4"],
+  ["before it", "10S", "1"],
+  ["with a timeout that is none", "soon", "1"],
+])("a cancelled stream %s", async (_, timeout, status) => {
+  const backend = await startH2((stream) => setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), 100));
+  cleanups.push(() => backend.stop());
+  const { url, close } = await createBridge({ to: `http://127.0.0.1:${backend.port}` });
+  cleanups.push(close);
+  const answer = await callWeb(url, { "grpc-timeout": timeout });
+  expect(answer).toMatchObject({ broken: false, messages: [], trailers: { "grpc-status": status } });
+});
