@@ -1,8 +1,8 @@
 /**
  * The client under test, as the suite's runner starts it: the reference client, whose calls go through the gateway.
  *
- * Arguments: file of the FileDescriptorSet, the reference client's program, the protocol that it is to speak, the
- * protocol that the gateway speaks to the reference server.
+ * Arguments: file of the FileDescriptorSet, the program before the Worker, the reference client's program, the protocol that
+ * it is to speak, the protocol that the gateway speaks to the reference server.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,7 +24,7 @@ const TRANSLATED: Readonly<Record<string, string>> = {
   "x-expect-compression": "1",
 };
 
-const [setFile = "", program = "", ...protocols] = process.argv.slice(2);
+const [setFile = "", front = "", program = "", ...protocols] = process.argv.slice(2);
 const [caller = "connect", upstream = "connect"] = protocols as ProtocolName[];
 const set = await readFile(setFile);
 const language = new Language(set);
@@ -52,7 +52,7 @@ process.exitCode = code;
 /** Sends the call to the gateway, in the caller's protocol. */
 async function redirect(request: ClientRequest): Promise<void> {
   const backend = { port: request.port, protocol: upstream };
-  const gateway = gateways.get(backend.port) ?? (await startGateway(set, backend, { connectGet: true }));
+  const gateway = gateways.get(backend.port) ?? (await startGateway({ set, front }, backend, { connectGet: true }));
   gateways.set(backend.port, gateway);
   request.port = gateway.port;
   request.httpVersion = 1;

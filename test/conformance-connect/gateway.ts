@@ -1,9 +1,11 @@
 /** The gateway in workerd, before a server of the suite; before one that speaks gRPC, the bridge stands between. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createBridge } from "../../src/node/bridge.ts";
 import type { JsonObject } from "../cases/case.ts";
 import { startWorkerd } from "../cases/workerd.ts";
-import { startRelay } from "./linger.ts";
 import type { ProtocolName } from "./messages.ts";
 
 const WORKER = fileURLToPath(new URL("../cases/worker.ts", import.meta.url));
@@ -25,21 +27,26 @@ export function passesThrough(caller: ProtocolName, upstream: ProtocolName): boo
   return caller === upstream || (caller === "grpc-web" && upstream === "grpc");
 }
 
-/**
- * @param set bytes of the suite's FileDescriptorSet.
- * @param options of the gateway, beside its backend.
- */
-export async function startGateway(set: Uint8Array, backend: Backend, options: JsonObject): Promise<RunningGateway> {
+export interface Parts {
+  /** Bytes of the suite's FileDescriptorSet. */
+  readonly set: Uint8Array;
+  /** Path of the program that stands before the Worker. */
+  readonly front: string;
+}
+
+/** @param options of the gateway, beside its backend. */
+export async function startGateway(parts: Parts, backend: Backend, options: JsonObject): Promise<RunningGateway> {
   const { port, protocol } = backend;
   const to = `http://127.0.0.1:${port}`;
   const bridge = protocol === "grpc" ? await createBridge({ to }) : undefined;
   const backends = { "*": { url: bridge?.url ?? to, protocol } };
-  const workerd = await startWorkerd(WORKER, set, [{ backends, rpc: "all", ...options }]);
-  const relay = await startRelay(workerd.ports[0] ?? 0);
+  const workerd = await startWorkerd(WORKER, parts.set, [{ backends, rpc: "all", ...options }]);
+  const front = spawn(parts.front, [`127.0.0.1:${workerd.ports[0]}`], { stdio: ["pipe", "pipe", "inherit"] });
+  const [line] = await once(createInterface(front.stdout), "line");
   return {
-    port: relay.port,
+    port: Number(line),
     async stop() {
-      relay.close();
+      front.stdin.end();
       await workerd.stop();
       await bridge?.close();
     },

@@ -99,8 +99,8 @@ async function execute(run: Run, suite: Suite, scratch: string, args: readonly s
   const set = join(scratch, "set.binpb");
   const tested =
     run.caller === undefined
-      ? [beside("server.ts"), set, suite.server, run.upstream]
-      : [beside("client.ts"), set, suite.client, run.caller, run.upstream];
+      ? [beside("server.ts"), set, suite.front, suite.server, run.upstream]
+      : [beside("client.ts"), set, suite.front, suite.client, run.caller, run.upstream];
   const options = ["--mode", run.mode, "--conf", config, ...(await readKnown(run)), ...args];
   const { status, signal } = spawnSync(suite.runner, [...options, "--", process.execPath, ...tested], {
     stdio: "inherit",

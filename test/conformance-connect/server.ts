@@ -1,14 +1,15 @@
 /**
  * The server under test, as the suite's runner starts it: the reference server with the gateway before it.
  *
- * Arguments: file of the FileDescriptorSet, the reference server's program, the protocol that the gateway speaks to it.
+ * Arguments: file of the FileDescriptorSet, the program before the Worker, the reference server's program, the protocol that
+ * the gateway speaks to it.
  */
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { passesThrough, startGateway } from "./gateway.ts";
 import { Language, PROTOCOLS, type ProtocolName, readMessage, withLength } from "./messages.ts";
 
-const [setFile = "", program = "", upstream] = process.argv.slice(2);
+const [setFile = "", front = "", program = "", upstream] = process.argv.slice(2);
 const protocol = upstream as ProtocolName;
 const set = await readFile(setFile);
 const language = new Language(set);
@@ -27,7 +28,7 @@ const response = language.parse("ServerCompatResponse", await readMessage(server
 
 // An answer of the suite repeats the request, so it is the larger of the two.
 const limits = { readMaxBytes: limit, upstreamReadMaxBytes: 4 * limit };
-const gateway = await startGateway(set, { port: response.port, protocol }, limits);
+const gateway = await startGateway({ set, front }, { port: response.port, protocol }, limits);
 process.once("SIGTERM", async () => {
   await gateway.stop();
   process.exit(0);

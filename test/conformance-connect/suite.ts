@@ -13,6 +13,8 @@ export interface Suite {
   readonly runner: string;
   readonly client: string;
   readonly server: string;
+  /** Our own, beside them: it stands before the Worker. */
+  readonly front: string;
   /** Bytes of the FileDescriptorSet. */
   readonly set: Uint8Array;
 }
@@ -27,7 +29,9 @@ export async function openSuite(): Promise<Suite | string> {
     const runner = await go("tool", "-n", "connectconformance");
     const client = await go("tool", "-n", "referenceclient");
     const server = await go("tool", "-n", "referenceserver");
-    return { runner, client, server, set: await compileProtos(await go("list", "-m", "-f", "{{.Dir}}", MODULE)) };
+    const front = await go("tool", "-n", "front");
+    const set = await compileProtos(await go("list", "-m", "-f", "{{.Dir}}", MODULE));
+    return { runner, client, server, front, set };
   } catch (error) {
     return `the suite cannot be had: ${error instanceof Error ? error.message : error}`;
   }

@@ -6,6 +6,7 @@ tool (
 	connectrpc.com/conformance/cmd/connectconformance
 	connectrpc.com/conformance/cmd/referenceclient
 	connectrpc.com/conformance/cmd/referenceserver
+	isthmus.test/conformance/front
 )
 
 require (
