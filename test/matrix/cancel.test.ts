@@ -9,7 +9,7 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readBody, serve } from "../server.ts";
 import { RUNTIMES, startGateways } from "./gateways.ts";
-import { type Codec, endOf, outcomeOf, type Protocol, typeOf } from "./outcome.ts";
+import { type Codec, endOf, type Protocol, readOutcome, typeOf } from "./outcome.ts";
 import { collect, set, watch } from "./schema.ts";
 
 interface Exchange {
@@ -186,7 +186,7 @@ for (const runtime of RUNTIMES) {
           const { caller, exchange } = await reach(400);
           await nothingOpen();
           expect(exchange.response.writableFinished).toBe(false);
-          const outcome = await outcomeOf(await caller.response, client.protocol);
+          const outcome = await readOutcome(await caller.response, client.protocol);
           // The last record of an untouched body is the backend's to write.
           expect(outcome).toBe(moment.answered && passes ? "broken" : "deadline_exceeded");
           caller.request.destroy();
@@ -196,7 +196,7 @@ for (const runtime of RUNTIMES) {
         it(`the backend dies ${moment.name}: the caller is told`, async () => {
           const { caller, exchange } = await reach();
           exchange.response.socket?.resetAndDestroy();
-          const outcome = await outcomeOf(await caller.response, client.protocol);
+          const outcome = await readOutcome(await caller.response, client.protocol);
           expect(outcome).toBe(moment.answered ? (passes ? "broken" : "internal") : "unavailable");
           caller.request.destroy();
           await nothingOpen();
@@ -211,7 +211,7 @@ for (const runtime of RUNTIMES) {
           response.end(endOf(upstream));
         };
         const caller = call(gateways.url(runtime, i), client, `/matrix.v1.Matrix/${collect.name}`);
-        expect(await outcomeOf(await caller.response, client.protocol)).toBe("ok");
+        expect(await readOutcome(await caller.response, client.protocol)).toBe("ok");
         caller.request.destroy();
         await vi.waitFor(() => expect(open.size).toBe(0));
         expect(unhandled).toEqual([]);

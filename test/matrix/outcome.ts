@@ -22,21 +22,31 @@ export function endOf(protocol: Protocol): Uint8Array {
     : encodeEnvelope(trailerFlag, Buffer.from("grpc-status: 0\r\n"));
 }
 
-/** "ok", the name of a code, "broken" for a transfer that was cut, or what is wrong with one that was not. */
-export async function outcomeOf(response: IncomingMessage, protocol: Protocol): Promise<string> {
-  if (response.statusCode !== 200) return `HTTP ${response.statusCode}`;
-  let body: Buffer;
+/** How a transfer ended: as `outcomeOf` says, or "broken" when it was cut. */
+export async function readOutcome(response: IncomingMessage, protocol: Protocol): Promise<string> {
   try {
-    body = await readBody(response);
+    return outcomeOf(response, await readBody(response), protocol);
   } catch {
     return "broken";
   }
+}
+
+/** "ok", the name of a code, or what is wrong. */
+export function outcomeOf({ statusCode }: IncomingMessage, body: Buffer, protocol: Protocol): string {
+  if (statusCode !== 200) return `HTTP ${statusCode}`;
   const { frames, rest } = splitFrames(body);
   const last = frames.at(-1);
-  const flag = protocol === "connect" ? endStreamFlag : trailerFlag;
   if (rest.length > 0) return "ends inside an envelope";
-  if (!last || !(last.flags & flag)) return "ends without an end";
+  if (!last || !(last.flags & flagOf(protocol))) return "ends without an end";
   return protocol === "connect" ? connectOutcome(last.data) : grpcOutcome(last.data);
+}
+
+export function countMessages(body: Buffer, protocol: Protocol): number {
+  return splitFrames(body).frames.filter(({ flags }) => !(flags & flagOf(protocol))).length;
+}
+
+function flagOf(protocol: Protocol): number {
+  return protocol === "connect" ? endStreamFlag : trailerFlag;
 }
 
 function connectOutcome(data: Buffer): string {
