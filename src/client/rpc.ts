@@ -20,6 +20,7 @@ export function createRpcExchange(
 ): Exchange {
   const { request, method } = rpc;
   const essence = essenceOf(request);
+  if (NATIVE_GRPC.test(essence)) throw nativeGrpc(essence);
   const web = grpcWebDialect(essence);
   if (web) return createEnvelopedExchange(rpc, codecs, options, web, passthrough === "grpc-web");
   if (method.kind === "unary") return createConnectExchange(rpc, codecs, options, passthrough === "connect");
@@ -29,6 +30,14 @@ export function createRpcExchange(
   const types = CONNECT_STREAM_TYPES.join(", ");
   const message = `content type ${quote(request.headers.get("content-type") ?? "")} is not supported here; send ${types}`;
   throw refuse(415, Code.InvalidArgument, message, { "accept-post": types });
+}
+
+const NATIVE_GRPC = /^application\/grpc(?:\+|$)/;
+
+function nativeGrpc(essence: string): ConnectError {
+  const types = "application/grpc-web, application/proto, application/json";
+  const message = `${essence} needs trailers of HTTP/2, which a Worker cannot send; call by gRPC-Web or Connect (${types})`;
+  return refuse(415, Code.InvalidArgument, message, { "accept-post": types });
 }
 
 /** How failures look to this caller. */

@@ -1,7 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
-import { formatRpcFailure } from "../../src/client/rpc.ts";
+import { createRpcExchange, formatRpcFailure } from "../../src/client/rpc.ts";
 import { methodNotAllowed, refuse } from "../../src/protocol/status.ts";
+import { failure } from "../failure.ts";
+import { codecsOf, methodOf, OPTIONS } from "./shop.ts";
 
 const URL = "http://gateway.example/shop.v1.Shop/Create";
 const ALLOW = methodNotAllowed("DELETE", ["OPTIONS", "POST"]);
@@ -53,4 +55,13 @@ test("any other failure keeps its code, in the caller's format", async () => {
   ]);
   const web = failed(error, { "content-type": "application/grpc-web" });
   expect([web.status, (await web.text()).slice(5)]).toEqual([200, expect.stringMatching(/^grpc-status: ?5\r\n/)]);
+});
+
+test.each(["application/grpc", "application/grpc+proto"])("%s is told why it cannot be answered", (type) => {
+  const request = new Request(URL, { method: "POST", headers: { "content-type": type } });
+  const method = methodOf("Create");
+  const rpc = { request, method, query: "" };
+  expect(() => createRpcExchange(rpc, codecsOf(method), OPTIONS, "none")).toThrow(
+    failure(Code.InvalidArgument, "trailers", "gRPC-Web"),
+  );
 });
