@@ -21,12 +21,16 @@ const WINDOW_BYTES = 1 << 20;
 const MAX_HEADER_LIST_BYTES = 1 << 16;
 
 /**
+ * @param signal gives up when it aborts.
  * @returns a session whose peer has shown by its SETTINGS that it speaks HTTP/2, so that a failure until then is never
  *   one of a call.
  * @throws Unreachable
  */
-export async function openSession({ url, ca }: H2Target, timeoutMs = CONNECT_TIMEOUT_MS) {
+export async function openSession({ url, ca }: H2Target, timeoutMs = CONNECT_TIMEOUT_MS, signal?: AbortSignal) {
   const socket = openSocket(url, ca);
+  const giveUp = () => socket.destroy(new Unreachable("closed", "nobody waits for it any more"));
+  if (signal?.aborted) giveUp();
+  signal?.addEventListener("abort", giveUp);
   const timer = setTimeout(() => socket.destroy(lateness(timeoutMs)), timeoutMs);
   try {
     await connected(socket);
@@ -36,6 +40,7 @@ export async function openSession({ url, ca }: H2Target, timeoutMs = CONNECT_TIM
     throw explainFailure(error);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", giveUp);
   }
 }
 

@@ -1,6 +1,6 @@
 /** One HTTP/2 session to a backend, kept between calls and renewed when it is no longer good. */
 import type { ClientHttp2Session } from "node:http2";
-import { type H2Target, openSession } from "./h2-connect.ts";
+import { CONNECT_TIMEOUT_MS, type H2Target, openSession } from "./h2-connect.ts";
 import { explainFailure, Unreachable } from "./unreachable.ts";
 
 export interface Sessions {
@@ -11,7 +11,7 @@ export interface Sessions {
    * @throws Unreachable
    */
   get(): Promise<ClientHttp2Session>;
-  /** Ends every session and what is going on in it. */
+  /** Ends every session and what is going on in it; there will be no more. */
   close(): void;
 }
 
@@ -27,20 +27,21 @@ const PING_TIMEOUT_MS = 3_000;
 
 export function createSessions({ onFailure, quietMs = QUIET_MS, ...target }: SessionsOptions): Sessions {
   const open = new Set<ClientHttp2Session>();
+  const closing = new AbortController();
   let current: Promise<ClientHttp2Session> | undefined;
   let awake: { readonly until: number; readonly proof: Promise<boolean> } | undefined;
   let told: string | undefined;
 
   async function connect(): Promise<ClientHttp2Session> {
     try {
-      const session = await openSession(target);
+      const session = await openSession(target, CONNECT_TIMEOUT_MS, closing.signal);
       open.add(session);
       session.once("close", () => open.delete(session));
       told = undefined;
       return session;
     } catch (error) {
       const failure = explainFailure(error);
-      if (told !== failure.message) onFailure?.(failure);
+      if (told !== failure.message && !closing.signal.aborted) onFailure?.(failure);
       told = failure.message;
       throw failure;
     }
@@ -85,6 +86,7 @@ export function createSessions({ onFailure, quietMs = QUIET_MS, ...target }: Ses
       throw new Unreachable("closed", "it closes every connection");
     },
     close() {
+      closing.abort();
       for (const session of open) session.destroy();
     },
   };

@@ -32,7 +32,7 @@ export interface Http1Answer {
 export function callGrpc(session: ClientHttp2Session, url: URL, timeoutMs: number): Promise<GrpcAnswer> {
   return new Promise((resolve, reject) => {
     const from = { "content-type": "application/grpc-web" };
-    const stream = session.request(grpcRequestHeader(from, PATH, url));
+    const stream = session.request(grpcRequestHeader(from, pathAt(url), url));
     stream.setTimeout(timeoutMs, () => stream.destroy(tooLate()));
     let header: GrpcAnswer["header"] = {};
     let trailer: H2Headers = {};
@@ -68,7 +68,7 @@ export async function callHttp1(
   const secure = url.protocol === "https:";
   const request = (secure ? https : http).request(url, {
     method: "POST",
-    path: url.pathname.replace(/\/$/, "") + PATH,
+    path: pathAt(url),
     headers,
     agent: secure && new https.Agent({ ALPNProtocols: ["http/1.1"], ...(ca !== undefined && { ca }) }),
   });
@@ -88,6 +88,11 @@ export async function callHttp1(
     clearTimeout(timer);
     request.destroy();
   }
+}
+
+/** Under the path prefix of the backend. */
+function pathAt(url: URL): string {
+  return url.pathname.replace(/\/$/, "") + PATH;
 }
 
 function tooLate(): Unreachable {

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Code } from "@connectrpc/connect";
 import grpc from "@grpc/grpc-js";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, test } from "vitest";
 import { createBridge } from "../../src/node/bridge.ts";
 import { createSessions } from "../../src/node/h2-sessions.ts";
 import { type GrpcBackend, startGrpcBackend } from "./grpc-backend.ts";
@@ -104,6 +104,21 @@ describe("the session is renewed", () => {
     expect(first.destroyed).toBe(true);
     expect(connections).toHaveLength(2);
   });
+});
+
+test("who closes does not wait for a backend that is silent", async () => {
+  const silent = createServer();
+  await once(silent.listen(0, "127.0.0.1"), "listening");
+  cleanups.push(() => silent.close());
+  const told: string[] = [];
+  const url = new URL(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+  const sessions = createSessions({ url, onFailure: ({ message }) => told.push(message) });
+  const pending = sessions.get();
+  await once(silent, "connection");
+  sessions.close();
+  await expect(pending).rejects.toThrow("nobody waits");
+  await expect(sessions.get()).rejects.toThrow("nobody waits");
+  expect(told).toEqual([]);
 });
 
 describe("TLS", () => {

@@ -82,6 +82,8 @@ interface Row {
   ca?: string;
   protocol: ProbeOptions["protocol"];
   ok?: true;
+  /** Default 10 s: the machine may be busy. */
+  timeoutMs?: number;
   says: RegExp;
 }
 
@@ -154,15 +156,22 @@ const rows: Readonly<Record<string, Row>> = {
     protocol: "grpc",
     says: /it speaks HTTP\/1\.1 only, .*connect or grpc-web/,
   },
-  silence: { start: () => listen(net.createServer()), protocol: "grpc", says: /does not answer within 0\.5 s/ },
+  silence: {
+    start: () => listen(net.createServer()),
+    protocol: "grpc",
+    timeoutMs: 500,
+    says: /does not answer within 0\.5 s/,
+  },
   "silence, for Connect": {
     start: () => listen(net.createServer()),
     protocol: "connect",
+    timeoutMs: 500,
     says: /does not answer in time/,
   },
   "a call that is not answered": {
     start: () => h2(() => {}),
     protocol: "grpc",
+    timeoutMs: 500,
     says: /takes the call and does not answer in time/,
   },
   "a connection that is closed": {
@@ -286,9 +295,9 @@ const rows: Readonly<Record<string, Row>> = {
 
 it.each(Object.entries(rows))(
   "%s",
-  async (_, { start, origin = "http://127.0.0.1", ca, protocol, ok = false, says }) => {
+  async (_, { start, origin = "http://127.0.0.1", ca, protocol, ok = false, says, timeoutMs = 10_000 }) => {
     const url = `${origin}:${await start()}`;
-    const probed = await probeBackend({ url, protocol, timeoutMs: 500, ...(ca !== undefined && { ca }) });
+    const probed = await probeBackend({ url, protocol, timeoutMs, ...(ca !== undefined && { ca }) });
     expect(probed).toEqual({ ok, message: expect.stringMatching(says) });
   },
 );
