@@ -4,6 +4,7 @@ import type { Call, FetchFn, HttpFilter, Reply } from "./call.ts";
 import { connectAllow } from "./client/connect.ts";
 import type { Exchange, FormatFailure } from "./client/exchange.ts";
 import { createRestExchange } from "./client/rest.ts";
+import { respondHead } from "./client/rest-answer-stream.ts";
 import { formatRestFailure } from "./client/rest-error.ts";
 import { createRpcExchange, formatRpcFailure } from "./client/rpc.ts";
 import { restSocketFormat, rpcSocketFormat } from "./client/socket-format.ts";
@@ -97,7 +98,7 @@ async function serveRest(request: Request, target: Target, plan: Plan): Promise<
     if (request.method === "OPTIONS") return answerOptions(match.allow);
     throw methodNotAllowed(request.method, match.allow);
   }
-  if (isHeadOfStream(request, match)) return new Response(null, { headers: { "content-type": "application/json" } });
+  if (isHeadOfStream(request, match)) return respondHead(request, match.route);
   const method = plan.planOf(match.route.method);
   const exchange = createRestExchange(
     { request, match, query: target.query },

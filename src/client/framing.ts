@@ -1,8 +1,6 @@
 /** How a stream of JSON messages stands in the body of an answer (DESIGN §4, "streams to REST"). */
 
 export interface Framing {
-  /** Header fields of the answer. */
-  readonly header: Readonly<Record<string, string>>;
   /** A batch of JSON texts. */
   batch(messages: readonly Uint8Array[]): Uint8Array;
   /**
@@ -27,6 +25,11 @@ export interface FramingOptions {
 export const STREAM_TYPES = ["application/json", "application/x-ndjson", "text/event-stream"] as const;
 export type StreamType = (typeof STREAM_TYPES)[number];
 
+/** Header fields of an answer of this type. A cache would hold events back, or play them again. */
+export function headerOf(type: string): Readonly<Record<string, string>> {
+  return { "content-type": type, ...(type === "text/event-stream" && { "cache-control": "no-cache" }) };
+}
+
 const encoder = new TextEncoder();
 
 export function createFraming(type: StreamType, options: FramingOptions): Framing {
@@ -38,7 +41,6 @@ export function createFraming(type: StreamType, options: FramingOptions): Framin
 function arrayFraming(): Framing {
   let before = "[";
   return {
-    header: { "content-type": "application/json" },
     batch(messages) {
       const first = before;
       before = ",";
@@ -52,7 +54,6 @@ function arrayFraming(): Framing {
 function ndjsonFraming({ ndjsonBare }: FramingOptions): Framing {
   const [before, after] = ndjsonBare ? ["", "\n"] : ['{"result":', "}\n"];
   return {
-    header: { "content-type": "application/x-ndjson" },
     batch: (messages) => join(messages, () => before, after),
     end: (status) => encoder.encode(status === undefined ? "" : `{"error":${status}}\n`),
   };
@@ -68,10 +69,11 @@ function eventFraming({ sseIds, sseRetryMs }: FramingOptions): Framing {
     return `${first}${sseIds ? `id: ${++count}\n` : ""}data: `;
   };
   return {
-    header: { "content-type": "text/event-stream", "cache-control": "no-cache" },
     batch: (messages) => join(messages, open, "\n\n"),
     end: (status) =>
-      encoder.encode(status === undefined ? "event: end\ndata: {}\n\n" : `event: error\ndata: ${status}\n\n`),
+      encoder.encode(
+        before + (status === undefined ? "event: end\ndata: {}\n\n" : `event: error\ndata: ${status}\n\n`),
+      ),
   };
 }
 

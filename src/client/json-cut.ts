@@ -22,6 +22,7 @@ const BRACKET_END = 0x5d;
 const BRACE = 0x7b;
 const BRACE_END = 0x7d;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const EXPECTED_ARRAY = "a stream of messages is an array: expected [";
 
 const NOTHING = new Uint8Array(0);
 
@@ -58,7 +59,7 @@ export function cutArray(maxBytes: number): JsonCutter {
   const pending = new Pending(maxBytes);
   let state: "start" | "elements" | "end" = "start";
   let elements = 0;
-  /** Of brackets and braces that the element has open. */
+  /** Of brackets and braces that the element has open; below 0 it is no JSON, and ends all the same. */
   let depth = 0;
   let inString = false;
   let escaped = false;
@@ -74,8 +75,7 @@ export function cutArray(maxBytes: number): JsonCutter {
         continue;
       }
       const isWholeMark = mark === 0 || mark === BYTE_ORDER_MARK.length;
-      if (!isWholeMark || !(byte === BRACKET || isSpace(byte)))
-        throw malformed("a stream of messages is an array: expected [");
+      if (!isWholeMark || !(byte === BRACKET || isSpace(byte))) throw malformed(EXPECTED_ARRAY);
       mark = BYTE_ORDER_MARK.length;
       if (byte === BRACKET) {
         state = "elements";
@@ -95,7 +95,7 @@ export function cutArray(maxBytes: number): JsonCutter {
         else if (byte === QUOTE) inString = false;
       } else if (byte === QUOTE) inString = true;
       else if (byte === BRACKET || byte === BRACE) depth++;
-      else if (depth === 0 && (byte === COMMA || byte === BRACKET_END)) return at;
+      else if (depth <= 0 && (byte === COMMA || byte === BRACKET_END)) return at;
       else if (byte === BRACKET_END || byte === BRACE_END) depth--;
     }
     return chunk.length;
@@ -124,6 +124,7 @@ export function cutArray(maxBytes: number): JsonCutter {
     // biome-ignore lint/correctness/useYield: what is left of an array is never an element.
     *end() {
       if (state === "elements") throw malformed(`the array breaks off after ${elements} whole elements`);
+      if (state === "start" && mark % BYTE_ORDER_MARK.length !== 0) throw malformed(EXPECTED_ARRAY);
     },
   };
 }

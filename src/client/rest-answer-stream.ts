@@ -6,9 +6,9 @@ import { failureOf, type Idle, mapMessages, settlesWithin, withFirst, writeMessa
 import { appendMetadata } from "../protocol/metadata.ts";
 import type { Route } from "../route/route.ts";
 import type { ClientOptions, MethodCodecs } from "./exchange.ts";
-import { createFraming, HEARTBEAT, type StreamType } from "./framing.ts";
+import { createFraming, HEARTBEAT, headerOf, type StreamType } from "./framing.ts";
 import { readHttpBody } from "./http-body.ts";
-import { type Answer, formatJson, shownPart } from "./rest-answer.ts";
+import { type Answer, chooseAnswer, formatJson, shownPart } from "./rest-answer.ts";
 import { formatStatus, type RestErrorOptions } from "./rest-error.ts";
 
 export interface StreamReply {
@@ -22,6 +22,17 @@ export interface StreamContext {
   readonly codecs: MethodCodecs;
   readonly options: ClientOptions;
   readonly errors: RestErrorOptions;
+}
+
+/**
+ * HEAD of a stream: the header that GET would have, as far as it is known without a call that may never end. The type of
+ * a download is the backend's to tell.
+ *
+ * @throws ConnectError, shown as 406.
+ */
+export function respondHead(request: Request, route: Route): Response {
+  const answer = chooseAnswer(request.headers.get("accept"), route);
+  return new Response(null, answer === "http-body" ? {} : { headers: headerOf(answer) });
 }
 
 /** @throws ConnectError the stream's failure, when it fails before its first message: HTTP can still tell it. */
@@ -45,7 +56,7 @@ async function respondJson(reply: StreamReply, type: StreamType, context: Stream
     },
   });
   const headers = new Headers(reply.header);
-  for (const [name, value] of Object.entries(framing.header)) headers.set(name, value);
+  for (const [name, value] of Object.entries(headerOf(type))) headers.set(name, value);
   return new Response(body, { headers });
 }
 

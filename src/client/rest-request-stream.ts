@@ -13,7 +13,10 @@ import { bodyRecord, httpBodyContent } from "./http-body.ts";
 import { cutArray, cutLines, type JsonCutter } from "./json-cut.ts";
 import { type BodyFormat, contentTooLarge, noBodyHere, type RestRequest } from "./rest-request.ts";
 
-/** Path and query are bound to the first message; the others are of the body alone. */
+/**
+ * Path and query are bound to the first message. The others are of the body alone: what one says of a field that the
+ * path has is its own value, and no conflict.
+ */
 export function readMessages(
   rest: RestRequest,
   format: BodyFormat,
@@ -74,12 +77,12 @@ async function* jsonSource(
     try {
       for (const json of texts) {
         if (body === undefined) throw noBodyHere();
-        count++;
         messages.push(codecs.input.encodeRequest({ json, body, bound }).wire);
         bound = NOTHING_BOUND();
+        count++;
       }
     } catch (fault) {
-      return { messages, fault: fault instanceof ConnectError ? atMessage(count, fault) : fault };
+      return { messages, fault: fault instanceof ConnectError ? atMessage(count + 1, fault) : fault };
     }
     return { messages };
   }
@@ -102,9 +105,9 @@ async function* jsonSource(
 const NOTHING_BOUND = (): Bound => ({ fields: new Map() });
 
 /** Names the message, counted from 1, before what is wrong in it. */
-function atMessage(count: number, error: ConnectError): ConnectError {
+function atMessage(number: number, error: ConnectError): ConnectError {
   const told = new ConnectError(
-    `message ${count}: ${error.rawMessage}`,
+    `message ${number}: ${error.rawMessage}`,
     error.code,
     error.metadata,
     undefined,
@@ -114,7 +117,10 @@ function atMessage(count: number, error: ConnectError): ConnectError {
   return told;
 }
 
-/** The content type stands in the first message. Chunks are messages as they come; a body without bytes is one as well. */
+/** Bytes of one message of an upload, unless the limit is lower. */
+const PIECE_BYTES = 65_536;
+
+/** The content type stands in the first message. What has come is cut into messages; a body without bytes is one as well. */
 async function* httpBodySource(
   { request, match, query }: RestRequest,
   chunks: Chunks | undefined,
@@ -134,7 +140,11 @@ async function* httpBodySource(
     isFirst = false;
     return wire;
   };
-  for (let chunk = await chunks?.read(); chunk; chunk = await chunks?.read()) yield [encode(chunk)];
+  const pieceBytes = Math.min(PIECE_BYTES, options.readMaxBytes);
+  for (let chunk = await chunks?.read(); chunk; chunk = await chunks?.read()) {
+    // In Node a chunk may be of any size, and a backend takes no message of any size.
+    for (let at = 0; at < chunk.length; at += pieceBytes) yield [encode(chunk.subarray(at, at + pieceBytes))];
+  }
   if (isFirst) yield [encode(new Uint8Array(0))];
   return END();
 }

@@ -99,7 +99,9 @@ function parseEvents(text: string): JsonObject[] {
       if (name === "data") data.push(value);
       else if (name !== "") event[name] = value;
     }
-    if (data.length > 0) event.data = parseJson(data.join("\n")) ?? data.join("\n");
+    const text = data.join("\n");
+    const json = parseJson(text);
+    if (data.length > 0) event.data = json === undefined ? text : json;
     return event;
   });
 }

@@ -39,6 +39,10 @@ const GATEWAY_NAMES: ReadonlyMap<string, string> = new Map([
   ["client_ip_header", "clientIpHeader"],
   ["preset", "preset"],
   ["forms", "forms"],
+  ["ndjson_bare", "ndjsonBare"],
+  ["sse_ids", "sseIds"],
+  ["sse_retry_ms", "sseRetryMs"],
+  ["sse_heartbeat_ms", "sseHeartbeatMs"],
 ]);
 
 const CORS_NAMES: ReadonlyMap<string, string> = new Map([
