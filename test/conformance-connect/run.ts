@@ -10,6 +10,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compileProtos } from "../../src/node/protos.ts";
 import type { ProtocolName } from "./messages.ts";
 import { openSuite, type Suite } from "./suite.ts";
 
@@ -78,7 +79,7 @@ async function main(): Promise<number> {
   }
   const scratch = await mkdtemp(join(tmpdir(), "isthmus-conformance-connect-"));
   try {
-    await writeFile(join(scratch, "set.binpb"), suite.set);
+    await writeFile(join(scratch, "set.binpb"), await compileProtos(suite.protos));
     const wanted = RUNS.filter(({ name }) => names.length === 0 || names.includes(name));
     const failed: string[] = [];
     for (const run of wanted) {

@@ -2,7 +2,6 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { compileProtos } from "../../src/node/protos.ts";
 
 const MODULE = "connectrpc.com/conformance";
 /** Its go.mod pins the suite, and names the programs as tools. */
@@ -15,8 +14,8 @@ export interface Suite {
   readonly server: string;
   /** Our own, beside them: it stands before the Worker. */
   readonly front: string;
-  /** Bytes of the FileDescriptorSet. */
-  readonly set: Uint8Array;
+  /** Folder of the module, which buf knows how to compile. */
+  readonly protos: string;
 }
 
 /**
@@ -30,8 +29,7 @@ export async function openSuite(): Promise<Suite | string> {
     const client = await go("tool", "-n", "referenceclient");
     const server = await go("tool", "-n", "referenceserver");
     const front = await go("tool", "-n", "front");
-    const set = await compileProtos(await go("list", "-m", "-f", "{{.Dir}}", MODULE));
-    return { runner, client, server, front, set };
+    return { runner, client, server, front, protos: await go("list", "-m", "-f", "{{.Dir}}", MODULE) };
   } catch (error) {
     return `the suite cannot be had: ${error instanceof Error ? error.message : error}`;
   }
