@@ -40,7 +40,9 @@ export async function startGateway(parts: Parts, backend: Backend, options: Json
   const to = `http://127.0.0.1:${port}`;
   const bridge = protocol === "grpc" ? await createBridge({ to }) : undefined;
   const backends = { "*": { url: bridge?.url ?? to, protocol } };
-  const workerd = await startWorkerd(WORKER, parts.set, [{ backends, rpc: "all", ...options }]);
+  // Whatever the caller takes compressed, it gets so.
+  const whole = { backends, rpc: "all", compressMinBytes: 1, ...options };
+  const workerd = await startWorkerd(WORKER, parts.set, [whole]);
   const front = spawn(parts.front, [`127.0.0.1:${workerd.ports[0]}`], { stdio: ["pipe", "pipe", "inherit"] });
   const [line] = await once(createInterface(front.stdout), "line");
   return {
