@@ -194,7 +194,7 @@ function shorter(a: number | undefined, b: number | undefined): number | undefin
 
 /** HEAD of a route that streams tells its headers, and starts no call that may never end. */
 function isHeadOfStream(request: Request, { route }: Match): boolean {
-  return request.method === "HEAD" && route.httpMethod !== "HEAD" && route.method.kind.endsWith("stream");
+  return request.method === "HEAD" && route.httpMethod !== "HEAD" && route.method.kind !== "unary";
 }
 
 /** RFC 9110 §9.3.2: the answer of the GET without its content. */
