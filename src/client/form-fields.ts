@@ -22,13 +22,16 @@ export class FormFields {
   readonly #codecs: MethodCodecs;
   readonly #options: FormOptions;
   readonly #bound: Bound = { fields: new Map() };
+  readonly #leaves: Set<string> | undefined;
   /** Of a request message that is a google.api.HttpBody: the one part of its form. */
   #whole: Uint8Array | undefined;
 
-  constructor(target: FormTarget, codecs: MethodCodecs, options: FormOptions) {
+  /** @param leaves gets the leaf paths of what the form has, in proto names, from the target on. */
+  constructor(target: FormTarget, codecs: MethodCodecs, options: FormOptions, leaves?: Set<string>) {
     this.#target = target;
     this.#codecs = codecs;
     this.#options = options;
+    this.#leaves = leaves;
   }
 
   /**
@@ -54,7 +57,7 @@ export class FormFields {
     const leaf = path?.at(-1);
     if (!path || !leaf) return;
     if (!hasTextForm(leaf)) throw unsuited(leaf, { name, from: "form" });
-    put(this.#bound, path, encodeText(leaf, text, name), { name, from: "form" });
+    this.#put(path, encodeText(leaf, text, name), name);
   }
 
   /** @param path as `resolve` found it. @param data its content, or the first of it. */
@@ -66,9 +69,30 @@ export class FormFields {
       this.#whole = httpBodyContent(contentType, data);
       return;
     }
-    const wire = partRecords(leaf, path.slice(0, -1), head, data, this.#codecs);
-    // None: the JSON was null, or a list of nothing.
-    if (wire.length > 0) put(this.#bound, path, wire, { name, from: "form" });
+    const type = contentType === null ? undefined : parseMediaType(contentType);
+    if (type && isJson(type) && !takesBytes(leaf)) this.#putJson(path, leaf, data, name);
+    else this.#put(path, partRecord(leaf, head, data), name);
+  }
+
+  #putJson(path: readonly Field[], body: Field, json: Uint8Array, name: string): void {
+    if (json.length === 0) throw fieldError(name, "is empty, which is no JSON");
+    const request = { json, body, above: path.slice(0, -1), bound: { fields: new Map() } };
+    try {
+      const { wire, mask = [] } = this.#codecs.input.encodeRequest({ ...request, mask: this.#leaves !== undefined });
+      // None: it was null, or a list of nothing.
+      if (wire.length > 0) put(this.#bound, path, wire, { name, from: "form" });
+      const start = namesOf(this.#target.above).length;
+      for (const leaf of mask) this.#leaves?.add(start === 0 ? leaf : leaf.slice(start + 1));
+    } catch (error) {
+      // What is no JSON at all says nothing of a field, and a form has several texts.
+      if (error instanceof ConnectError && error.details.length === 0) throw fieldError(name, error.rawMessage);
+      throw error;
+    }
+  }
+
+  #put(path: readonly Field[], wire: Uint8Array, name: string): void {
+    put(this.#bound, path, wire, { name, from: "form" });
+    this.#leaves?.add(namesOf(path.slice(this.#target.above.length)));
   }
 
   /** The request message as far as the form has it. */
@@ -87,21 +111,26 @@ export class FormFields {
   }
 }
 
-/** Bytes are taken as they are; other fields have the part's text, or what it says in JSON. */
-function partRecords(
-  field: Field,
-  above: readonly Field[],
-  { name, contentType }: PartHead,
-  data: Uint8Array,
-  codecs: MethodCodecs,
-): Uint8Array {
-  if (field.type === Type.BYTES) return bytesRecord(field, data);
-  if (field.message?.name === "google.protobuf.BytesValue") {
-    return bodyRecord(field, bytesRecord(wrapped(field.message), data));
+function namesOf(path: readonly Field[]): string {
+  return path.map(({ name }) => name).join(".");
+}
+
+/** Fields that are the bytes of a part, whatever its type. */
+function takesBytes({ type, message }: Field): boolean {
+  if (type === Type.BYTES) return true;
+  return message !== undefined && (isHttpBody(message) || message.name === "google.protobuf.BytesValue");
+}
+
+/** The record of a part that is not JSON to its field. */
+function partRecord(field: Field, { name, contentType }: PartHead, data: Uint8Array): Uint8Array {
+  const { message } = field;
+  if (takesBytes(field)) {
+    if (!message) return bytesRecord(field, data);
+    return bodyRecord(
+      field,
+      isHttpBody(message) ? httpBodyContent(contentType ?? null, data) : bytesRecord(wrapped(message), data),
+    );
   }
-  if (field.message && isHttpBody(field.message)) return bodyRecord(field, httpBodyContent(contentType ?? null, data));
-  const type = contentType === undefined ? undefined : parseMediaType(contentType);
-  if (type && isJson(type)) return jsonRecords(field, above, name, data, codecs);
   if (!hasTextForm(field)) throw fieldError(name, `${field.name} is ${kindOf(field)}: send it as application/json`);
   if (contentType !== undefined && !isUtf8(contentType)) throw fieldError(name, `${quote(contentType)} is not UTF-8`);
   return encodeText(field, decodeText(data, name), name);
@@ -112,23 +141,6 @@ function bytesRecord(field: Field, data: Uint8Array): Uint8Array {
   wire.tag(field.number, WireType.LEN);
   wire.bytes(data);
   return wire.finish();
-}
-
-function jsonRecords(
-  body: Field,
-  above: readonly Field[],
-  name: string,
-  json: Uint8Array,
-  codecs: MethodCodecs,
-): Uint8Array {
-  if (json.length === 0) throw fieldError(name, "is empty, which is no JSON");
-  try {
-    return codecs.input.encodeRequest({ json, body, above, bound: { fields: new Map() } }).wire;
-  } catch (error) {
-    // What is no JSON at all says nothing of a field, and a form has several texts.
-    if (error instanceof ConnectError && error.details.length === 0) throw fieldError(name, error.rawMessage);
-    throw error;
-  }
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

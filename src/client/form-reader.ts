@@ -20,9 +20,16 @@ export interface FormReader {
   end(): Uint8Array | undefined;
 }
 
-/** @param streamsFiles an HttpBody is cut into messages, the first of which has the fields that came before it. */
-export function openForm(form: Form, codecs: MethodCodecs, options: FormOptions, streamsFiles: boolean): FormReader {
-  const fields = new FormFields(form.target, codecs, options);
+export interface FormUse {
+  /** An HttpBody is cut into messages, the first of which has the fields that came before it. Default: it is kept. */
+  readonly streamsFiles?: boolean;
+  /** Gets the leaf paths of what the form has, in proto names, from its target on. */
+  readonly leaves?: Set<string>;
+}
+
+export function openForm(form: Form, codecs: MethodCodecs, options: FormOptions, use: FormUse = {}): FormReader {
+  const { streamsFiles = false, leaves } = use;
+  const fields = new FormFields(form.target, codecs, options, leaves);
   return form.kind === "urlencoded"
     ? openUrlencoded(fields, options.readMaxBytes)
     : openMultipart(form.boundary, new Parts(fields, options.readMaxBytes, streamsFiles));

@@ -159,7 +159,7 @@ async function* formSource(
 ): MessageSource {
   if (match.route.body === undefined) throw noBodyHere();
   let bound = bindRequest(match, query, options);
-  const reader = openForm(form, codecs, options, true);
+  const reader = openForm(form, codecs, options, { streamsFiles: true });
   const encode = (bodyWire: Uint8Array): Uint8Array => {
     const { wire } = codecs.input.encodeRequest({ bodyWire, bound });
     bound = NOTHING_BOUND();

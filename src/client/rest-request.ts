@@ -14,7 +14,7 @@ import { type Form, formOf } from "./form.ts";
 import { openForm } from "./form-reader.ts";
 import { bodyRecord, httpBodyContent, isHttpBody } from "./http-body.ts";
 import { mayHaveBody, readBody } from "./request-body.ts";
-import { derivedMaskField, maskRecord } from "./update-mask.ts";
+import { derivedMaskField, maskRecord, unboundLeaves } from "./update-mask.ts";
 
 export interface RestRequest {
   readonly request: Request;
@@ -84,17 +84,19 @@ export async function readMessage(
   const bound = bindRequest(match, query, options);
   const bytes = format === "none" ? undefined : await readRestBody(request, options.readMaxBytes);
   if (route.body === undefined && bytes && bytes.length > 0) throw noBodyHere();
-  const content = bodyContent(format, bytes, rest, codecs, options);
   const mask = options.updateMask ? derivedMaskField(route) : undefined;
-  const derive = mask !== undefined && content.json !== undefined && !bound.fields.has(mask);
+  const derive = mask !== undefined && !bound.fields.has(mask);
+  const leaves = new Set<string>();
+  const content = bodyContent(format, bytes, rest, codecs, options, derive ? leaves : undefined);
   const encoded = codecs.input.encodeRequest({
     ...(route.body !== undefined && { body: route.body }),
     ...content,
     bound,
-    mask: derive,
+    mask: derive && content.json !== undefined,
   });
-  if (!derive || !encoded.mask?.length) return encoded.wire;
-  return concat([encoded.wire, maskRecord(mask, encoded.mask)]);
+  if (!derive) return encoded.wire;
+  const paths = encoded.mask ?? unboundLeaves(leaves, route, bound);
+  return paths.length > 0 ? concat([encoded.wire, maskRecord(mask, paths)]) : encoded.wire;
 }
 
 export function noBodyHere(): ConnectError {
@@ -116,11 +118,12 @@ function bodyContent(
   { request, match }: RestRequest,
   codecs: MethodCodecs,
   options: ClientOptions,
+  leaves: Set<string> | undefined,
 ): Pick<EncodeRequest, "json" | "bodyWire"> {
   const { body } = match.route;
   if (!bytes || body === undefined) return {};
   if (typeof format === "object") {
-    const form = openForm(format, codecs, options, false);
+    const form = openForm(format, codecs, options, leaves && { leaves });
     form.push(bytes);
     const bodyWire = form.end();
     return bodyWire ? { bodyWire } : {};

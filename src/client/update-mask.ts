@@ -1,4 +1,5 @@
 /** The update mask of a PATCH: the keys that its body has (DESIGN §4, "PATCH mask"). */
+import type { Bound } from "../codec/codec.ts";
 import { WireType, WireWriter } from "../codec/wire-writer.ts";
 import type { Route } from "../route/route.ts";
 import type { Field } from "../schema/model.ts";
@@ -37,4 +38,18 @@ export function maskRecord(field: Field, paths: readonly string[]): Uint8Array {
   }
   wire.end(start);
   return wire.finish();
+}
+
+/** Leaf paths of the body field, without those that are bound. */
+export function unboundLeaves(leaves: Iterable<string>, { body }: Route, bound: Bound): readonly string[] {
+  const value = body && body !== "*" ? bound.fields.get(body) : undefined;
+  const taken = new Set(value?.kind === "message" ? boundLeaves(value.bound, "") : []);
+  return [...leaves].filter((leaf) => !taken.has(leaf));
+}
+
+function* boundLeaves(bound: Bound, prefix: string): Generator<string, void> {
+  for (const [{ name }, value] of bound.fields) {
+    if (value.kind === "message") yield* boundLeaves(value.bound, `${prefix}${name}.`);
+    else yield prefix + name;
+  }
 }

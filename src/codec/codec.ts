@@ -62,7 +62,7 @@ export interface EncodeRequest {
   readonly body?: "*" | Field;
   /**
    * The fields that lead to the field `body`, where that one lies deeper in the message. `wire` is then its records
-   * alone, without those around them; nothing is bound, and no mask is made.
+   * alone, without those around them, nothing is bound, and `mask` begins at the message.
    */
   readonly above?: readonly Field[];
   /** The body field's value in wire form, tag included, instead of JSON (HttpBody, application/proto). */

@@ -42,7 +42,7 @@ export function encodeRequestSlow(
     writeBoundMessage(job, bound, 1);
   } else {
     const prefix = mask ? "" : undefined;
-    if (above && body !== "*") encodeDeepField(job, body, above);
+    if (above && body !== "*") encodeDeepField(job, body, above, prefix);
     else if (body === "*") encodeMessage(job, message, { depth: 1, bound: someOf(bound), mask: prefix });
     else encodeBodyField(job, body, bound, prefix);
     job.reader.end();
@@ -63,10 +63,11 @@ function addSkipped(job: EncodeJob, skipped: Skipped | undefined): void {
   if (skipped) skipped.unknownFields += job.unknownFields;
 }
 
-/** The records of a field below others. */
-function encodeDeepField(job: EncodeJob, field: Field, above: readonly Field[]): void {
+/** The records of a field below others; leaf paths begin above them. */
+function encodeDeepField(job: EncodeJob, field: Field, above: readonly Field[], mask: string | undefined): void {
   job.path.push(...above);
-  encodeField(job, field, { depth: above.length + 1 }, new OneofClaims());
+  const leaf = mask === undefined ? undefined : job.pathTo(field.name);
+  encodeField(job, field, { depth: above.length + 1 }, new OneofClaims(), leaf);
 }
 
 function someOf(bound: Bound): Bound | undefined {

@@ -1,8 +1,14 @@
 import { Code } from "@connectrpc/connect";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ClientOptions } from "../../src/client/exchange.ts";
+import { openForm } from "../../src/client/form-reader.ts";
+import { compileCodec } from "../../src/codec/compile.ts";
 import { httpOfError } from "../../src/protocol/status.ts";
+import { jsonOf } from "../codec/json-arbitrary.ts";
+import { contextWith, schema, shown, shownJson } from "../codec/kinds.ts";
 import { failure } from "../failure.ts";
+import { messageOf } from "../proto.ts";
 import { bodyOf } from "../protocol/cut.ts";
 import { formText, type Part } from "./forms.ts";
 import { requestMessages, restExchange } from "./shop.ts";
@@ -222,3 +228,36 @@ test("parts that mean nothing are skipped, whatever their length, where unknown 
   expect(error).toBeUndefined();
   expect(messages).toEqual([{ content: { contentType: "image/png", data: "ZGF0YQ==" } }]);
 });
+
+test("a message whose fields come one by one, in JSON or as bytes, is the one that protobuf-es reads of them all", () => {
+  const kinds = messageOf(schema, "k.Kinds");
+  const codec = compileCodec(kinds, contextWith());
+  const form = { kind: "multipart", boundary: "b", target: { message: kinds, above: [] } } as const;
+  const isBytes = (key: string) => /^[fow]_?[bB]ytes$/.test(key);
+  const partOf = ([key, value]: [string, unknown]): Part | undefined => {
+    if (!isBytes(key)) return [`name="${key}"\r\nContent-Type: application/json`, JSON.stringify(value)];
+    return typeof value === "string" ? [`name="${key}"`, Buffer.from(value, "base64").toString("latin1")] : undefined;
+  };
+  fc.assert(
+    fc.property(jsonOf(kinds, 3) as fc.Arbitrary<object>, (message) => {
+      const parts = Object.entries(message).map(partOf);
+      const text = formText("b", ...parts.filter((part) => part !== undefined));
+      // The contents of bytes as they are, all else in UTF-8.
+      const bytes = Buffer.concat(text.split(/(?=\r\n--b)/).map((piece) => Buffer.from(piece, encodingOf(piece))));
+      const reader = openForm(
+        form,
+        { input: codec, output: codec },
+        { unknownFields: "error", maxDepth: 100, readMaxBytes: 1 << 20 },
+      );
+      expect(reader.push(bytes)).toEqual([]);
+      expect(shown("k.Kinds", reader.end() ?? new Uint8Array(0))).toEqual(
+        shownJson("k.Kinds", JSON.stringify(message)),
+      );
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function encodingOf(piece: string): "latin1" | "utf8" {
+  return piece.includes("application/json") ? "utf8" : "latin1";
+}

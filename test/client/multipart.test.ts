@@ -126,6 +126,39 @@ test("any bytes between boundaries come out as they are", () => {
   );
 });
 
+test("a damaged form is read alike, or refused alike, in chunks of any size", () => {
+  const bodies = Object.values(MADE).map(({ contentType, body }) => ({ boundary: boundaryOf(contentType), body }));
+  const damage = fc.record({
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    cut: fc.integer({ min: 0, max: 4 }),
+    put: fc.constantFrom("", "\r", "\n", "\r\n", "-", "--", '"', ":", ";", " ", "\0", "x", "\r\n\r\n"),
+  });
+  const outcome = (boundary: string, chunks: Iterable<Uint8Array>): unknown => {
+    try {
+      return cut(boundary, chunks);
+    } catch (error) {
+      expect(error).toEqual(failure(Code.InvalidArgument, "multipart/form-data"));
+      return String(error);
+    }
+  };
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...bodies),
+      fc.array(damage, { minLength: 1, maxLength: 3 }),
+      fc.integer({ min: 1, max: 30 }),
+      ({ boundary, body }, damages, size) => {
+        const damaged = damages.reduce((text, { at, cut, put }) => {
+          const place = Math.floor(at * text.length);
+          return text.slice(0, place) + put + text.slice(place + cut);
+        }, body);
+        const bytes = bytesOf(damaged);
+        expect(outcome(boundary, pieces(bytes, size))).toEqual(outcome(boundary, [bytes]));
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});
+
 const HEAD = 'Content-Disposition: form-data; name="a"';
 
 test.each([

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { derivedMaskField } from "../../src/client/update-mask.ts";
+import { formText, MULTIPART, type Part, URLENCODED } from "./forms.ts";
 import { jsonRequest, matchOf, requestMessage, restExchange } from "./shop.ts";
+
+const JSON_TYPE = "\r\nContent-Type: application/json";
 
 async function maskOf(target: string, body: unknown, updateMask = true): Promise<unknown> {
   const message = await requestMessage(restExchange(target, jsonRequest("PATCH", body), { updateMask }));
@@ -29,6 +32,79 @@ test("an empty body has no mask", async () => {
 test("a mask that the caller gave counts", async () => {
   expect(await maskOf("/v1/update/a?updateMask=words", { size: 1 })).toBe("words");
   expect(await maskOf("/v1/update/a?update_mask=", { size: 1 })).toBe("");
+});
+
+// What the body is written in makes no difference.
+test.each<[string, readonly Part[], string | undefined]>([
+  [
+    "leaves",
+    [
+      ['name="size"', "0"],
+      ['name="newName"', "x"],
+    ],
+    "size,renamed",
+  ],
+  [
+    "nested leaves",
+    [
+      ['name="part.size"', "1"],
+      ['name="part.part.made_at"', "2026-01-02T03:04:05Z"],
+    ],
+    "part.size,part.part.madeAt",
+  ],
+  [
+    "a list once",
+    [
+      ['name="words"', "a"],
+      ['name="words"', "b"],
+    ],
+    "words",
+  ],
+  [
+    "the leaves of JSON",
+    [[`name="part"${JSON_TYPE}`, '{"size":1,"part":{"renamed":null}}']],
+    "part.size,part.part.renamed",
+  ],
+  [
+    "null",
+    [
+      [`name="part"${JSON_TYPE}`, "null"],
+      [`name="part.size"${JSON_TYPE}`, "null"],
+    ],
+    "part,part.size",
+  ],
+  [
+    "JSON deeper down",
+    [
+      [`name="part.labels"${JSON_TYPE}`, '{"a":{}}'],
+      [`name="part.part"${JSON_TYPE}`, "{}"],
+    ],
+    "part.labels,part.part",
+  ],
+  [
+    "what the path binds is left out",
+    [
+      ['name="name"', "a"],
+      ['name="size"', "1"],
+    ],
+    "size",
+  ],
+  ["nothing", [], undefined],
+])("of a form: %s", async (_, parts, mask) => {
+  const init = { method: "PATCH", body: formText("b", ...parts), headers: MULTIPART };
+  const message = await requestMessage(restExchange("/v1/update/a", init, { forms: true }));
+  expect((message as { updateMask?: unknown }).updateMask).toBe(mask);
+});
+
+test("of a form: a mask that the caller gave counts, and the option turns it off", async () => {
+  const init = { method: "PATCH", body: "size=1&words=a", headers: URLENCODED };
+  const mask = async (target: string, updateMask: boolean) => {
+    const message = await requestMessage(restExchange(target, init, { forms: true, updateMask }));
+    return (message as { updateMask?: unknown }).updateMask;
+  };
+  expect(await mask("/v1/update/a", true)).toBe("size,words");
+  expect(await mask("/v1/update/a?updateMask=words", true)).toBe("words");
+  expect(await mask("/v1/update/a", false)).toBeUndefined();
 });
 
 test("the option turns it off", async () => {

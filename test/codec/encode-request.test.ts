@@ -272,6 +272,16 @@ describe("encodeRequest of a field below others", () => {
     expect(encoder.encodeRequest(deep("f_string", "null")).wire).toHaveLength(0);
   });
 
+  it("collects leaf paths from the message on", () => {
+    const maskOf = (name: string, text: string) => encoder.encodeRequest({ ...deep(name, text), mask: true }).mask;
+    expect(maskOf("f_kinds", '{"fInt32":0,"oString":null}')).toEqual([
+      "f_kinds.f_kinds.f_kinds.f_int32",
+      "f_kinds.f_kinds.f_kinds.o_string",
+    ]);
+    expect(maskOf("f_string", "null")).toEqual(["f_kinds.f_kinds.f_string"]);
+    expect(maskOf("r_int32", "[1]")).toEqual(["f_kinds.f_kinds.r_int32"]);
+  });
+
   it("names it by its whole path, and counts its level from the root", () => {
     expect(errorOf(() => encoder.encodeRequest(deep("f_int32", '"x"'))).rawMessage).toContain(
       "f_kinds.f_kinds.f_int32",
