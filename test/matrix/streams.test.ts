@@ -28,7 +28,7 @@ const UPSTREAMS = ["connect", "grpc-web"] as const;
 const backend = await startMatrixBackend();
 const gateways = await startGateways(
   set,
-  UPSTREAMS.map((protocol) => ({ backends: { "*": { url: backend.url, protocol } } })),
+  UPSTREAMS.map((protocol) => ({ compressMinBytes: 1, backends: { "*": { url: backend.url, protocol } } })),
 );
 afterAll(async () => {
   await gateways.stop();
@@ -121,7 +121,7 @@ const CELLS = RUNTIMES.flatMap((runtime) =>
 
 for (const { runtime, upstream, i, client, codec, compression } of CELLS) {
   const transport = client.transport({ baseUrl: gateways.url(runtime, i), codec, compression });
-  /** Untouched, so in the caller's compression up to the backend, and in the backend's down to the caller. */
+  /** Untouched, so in the caller's compression up to the backend; else the gateway takes it off, and puts its own on. */
   const passes = client.passes === upstream && codec === "proto";
 
   describe(`${client.name} ${codec} ${compression} through ${runtime} to ${upstream}`, () => {
@@ -145,9 +145,13 @@ for (const { runtime, upstream, i, client, codec, compression } of CELLS) {
         expect([answer.trailer.get("x-end"), answer.trailer.get("x-end-bin")]).toEqual(["c", "AP8"]);
         const isStream = name !== "unary" || client.name !== "Connect";
         const field = isStream ? client.encodingField : "content-encoding";
-        const coding = passes && compression === "gzip" ? "gzip" : null;
-        expect([header?.get(field), header?.get("content-type")?.includes("json")]).toEqual([coding, false]);
-        if (isStream) expect(answer.header.get(field)).toBe(coding);
+        const coding = compression === "gzip" ? "gzip" : null;
+        expect([header?.get(field), header?.get("content-type")?.includes("json")]).toEqual([
+          passes ? coding : null,
+          false,
+        ]);
+        // Node's fetch has decoded the body of a unary answer that passes.
+        if (isStream || !passes) expect(answer.header.get(field)).toBe(coding);
       });
 
       it(`${name}: the deadline, what is left of it`, async () => {
