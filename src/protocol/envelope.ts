@@ -14,11 +14,16 @@ export const COMPRESSED = 0x01;
 
 const PREFIX_BYTES = 5;
 
+/** Room that an envelope gets on its word; a longer one gets twice what has come, so that a lie costs no memory. */
+const TRUSTED_BYTES = 131_072;
+
 /** Cuts envelopes out of bytes that come in chunks of any size. */
 export class EnvelopeCutter {
   readonly #maxBytes: number;
-  /** What has come and is no whole envelope yet, in the first `#length` bytes. */
-  #bytes: Uint8Array = new Uint8Array(0);
+  readonly #prefix = new Uint8Array(PREFIX_BYTES);
+  #prefixLength = 0;
+  /** What has come of the data of the envelope that the prefix began, in the first `#length` bytes. */
+  #data: Uint8Array = EMPTY;
   #length = 0;
 
   /** @param maxBytes of the data of one envelope. */
@@ -28,7 +33,7 @@ export class EnvelopeCutter {
 
   /** Bytes that wait for the rest of their envelope. */
   get rest(): number {
-    return this.#length;
+    return this.#prefixLength + this.#length;
   }
 
   /**
@@ -38,35 +43,51 @@ export class EnvelopeCutter {
    *   come out by then.
    */
   *push(chunk: Uint8Array): Generator<Envelope, void> {
-    this.#append(chunk);
-    const bytes = this.#bytes;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, this.#length);
+    /** The chunk is its reader's: what lies in it whole is copied once for all. */
+    let own: Uint8Array | undefined;
     let at = 0;
-    while (this.#length - at >= PREFIX_BYTES) {
-      const size = view.getUint32(at + 1);
+    for (;;) {
+      const prefix = chunk.subarray(at, at + PREFIX_BYTES - this.#prefixLength);
+      this.#prefix.set(prefix, this.#prefixLength);
+      this.#prefixLength += prefix.length;
+      at += prefix.length;
+      if (this.#prefixLength < PREFIX_BYTES) return;
+      const size = new DataView(this.#prefix.buffer).getUint32(1);
       if (size > this.#maxBytes) throw tooLarge(this.#maxBytes);
-      const end = at + PREFIX_BYTES + size;
-      if (end > this.#length) break;
-      yield { flags: view.getUint8(at), data: bytes.subarray(at + PREFIX_BYTES, end) };
+      const end = at + size - this.#length;
+      if (end > chunk.length) {
+        this.#append(chunk.subarray(at), size);
+        return;
+      }
+      let data: Uint8Array;
+      if (this.#length > 0) {
+        this.#append(chunk.subarray(at, end), size);
+        data = this.#data.subarray(0, size);
+      } else {
+        own ??= chunk.slice();
+        data = own.subarray(at, end);
+      }
+      this.#data = EMPTY;
+      this.#length = 0;
+      this.#prefixLength = 0;
       at = end;
+      yield { flags: this.#prefix[0] ?? 0, data };
     }
-    if (at === 0) return;
-    this.#bytes = bytes.slice(at, this.#length);
-    this.#length -= at;
   }
 
-  /** Doubles when it must: a long message in small chunks is copied a few times, not once for each chunk. */
-  #append(chunk: Uint8Array): void {
-    const length = this.#length + chunk.length;
-    if (length > this.#bytes.length) {
-      const grown = new Uint8Array(this.#length === 0 ? length : Math.max(length, 2 * this.#bytes.length));
-      grown.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = grown;
+  #append(bytes: Uint8Array, size: number): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#data.length) {
+      const grown = new Uint8Array(Math.min(size, Math.max(2 * length, TRUSTED_BYTES)));
+      grown.set(this.#data.subarray(0, this.#length));
+      this.#data = grown;
     }
-    this.#bytes.set(chunk, this.#length);
+    this.#data.set(bytes, this.#length);
     this.#length = length;
   }
 }
+
+const EMPTY = new Uint8Array(0);
 
 /** The envelopes of a batch of messages, in one piece. */
 export function formatEnvelopes(messages: readonly Uint8Array[], flags = 0): Uint8Array<ArrayBuffer> {

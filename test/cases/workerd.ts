@@ -17,6 +17,7 @@ const COMPATIBILITY_DATE = "2026-10-01";
 const START_TIMEOUT_MS = 20_000;
 
 export interface Workerd {
+  readonly pid: number;
   /** Port of the n-th gateway. */
   readonly ports: readonly number[];
   /** What workerd wrote to stderr so far. */
@@ -63,7 +64,7 @@ export async function startWorkerd(
   early.catch(() => undefined);
   try {
     const ports = await Promise.race([readPorts(child.stdio[3] as Readable, options.length), early]);
-    return { ports, log: () => log, stop };
+    return { pid: child.pid ?? 0, ports, log: () => log, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -82,6 +82,17 @@ test("a long message in many small chunks is not copied once for each", () => {
   expect(copied).toBeLessThan(4 * size);
 });
 
+test("what an envelope says of its length costs nothing before the data comes", () => {
+  const head = new Uint8Array(6);
+  new DataView(head.buffer).setUint32(1, 1 << 24);
+  const before = process.memoryUsage().arrayBuffers;
+  const cutters = Array.from({ length: 100 }, () => new EnvelopeCutter(1 << 24));
+  for (const cutter of cutters) expect([...cutter.push(head)]).toEqual([]);
+  // 1.6 GiB were promised.
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 << 20);
+  expect(cutters.map(({ rest }) => rest)).toEqual(cutters.map(() => head.length));
+});
+
 test("a batch is written as connect-es writes it", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 300 })), fc.nat(255), async (messages, flags) => {
