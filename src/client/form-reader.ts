@@ -5,7 +5,7 @@ import type { Field } from "../schema/model.ts";
 import type { ClientOptions, MethodCodecs } from "./exchange.ts";
 import type { Form } from "./form.ts";
 import { decodeText, FormFields } from "./form-fields.ts";
-import { cutParts, MAX_FIELDS, type PartEvent, tooManyFields } from "./multipart.ts";
+import { cutParts, MAX_FIELDS, type PartSink, tooManyFields } from "./multipart.ts";
 import type { PartHead } from "./part-head.ts";
 import { Pending } from "./pending.ts";
 import { parseQuery } from "./query.ts";
@@ -52,12 +52,11 @@ function openUrlencoded(fields: FormFields, maxBytes: number): FormReader {
 }
 
 function openMultipart(boundary: string, parts: Parts): FormReader {
-  const cutter = cutParts(boundary);
+  const cutter = cutParts(boundary, parts);
   return {
     push(chunk) {
-      const messages: Uint8Array[] = [];
-      for (const event of cutter.push(chunk)) messages.push(...parts.take(event));
-      return messages;
+      cutter.push(chunk);
+      return parts.takeMessages();
     },
     end() {
       cutter.end();
@@ -76,12 +75,13 @@ interface Part {
 }
 
 /** What becomes of the parts, one after the other. */
-class Parts {
+class Parts implements PartSink {
   readonly #fields: FormFields;
   readonly #maxBytes: number;
   readonly #streamsFiles: boolean;
   /** Bytes that may still be kept. */
   #room: number;
+  #messages: Uint8Array[] = [];
   /** That is being read; undefined: it is skipped. */
   #part: Part | undefined;
   /** The first message has been made, with the first bytes of a file. */
@@ -94,56 +94,64 @@ class Parts {
     this.#room = maxBytes;
   }
 
-  take(event: PartEvent): readonly Uint8Array[] {
-    if (event.kind === "head") this.#begin(event.head);
-    else if (event.kind === "data") return this.#append(event.bytes);
-    else return this.#finish();
-    return [];
-  }
-
-  end(): Uint8Array | undefined {
-    return this.#isSent ? undefined : this.#fields.finish();
-  }
-
-  #begin(head: PartHead): void {
+  begin(head: PartHead): void {
     const path = this.#fields.resolve(head.name);
     this.#part = path && { head, path, data: new Pending(this.#maxBytes), isEmpty: true };
   }
 
-  #append(bytes: Uint8Array): readonly Uint8Array[] {
+  append(bytes: Uint8Array): void {
     const part = this.#part;
-    if (!part) return [];
-    if (this.#isStreamed(part)) return [this.#piece(part, bytes)];
+    if (!part) return;
+    if (this.#isStreamed(part)) {
+      this.#send(part, bytes);
+      return;
+    }
     this.#refuseLate(part);
     this.#room -= bytes.length;
     if (this.#room < 0) throw tooLarge(this.#maxBytes);
     part.data.append(bytes);
     part.isEmpty = false;
-    return [];
   }
 
-  #finish(): readonly Uint8Array[] {
+  finish(): void {
     const part = this.#part;
     // A file without a name and without bytes was not chosen.
-    if (!part || (part.isEmpty && part.head.filename === "")) return [];
-    if (this.#isStreamed(part)) return part.isEmpty ? [this.#piece(part, new Uint8Array(0))] : [];
+    if (!part || (part.isEmpty && part.head.filename === "")) return;
+    if (this.#isStreamed(part)) {
+      if (part.isEmpty) this.#send(part, new Uint8Array(0));
+      return;
+    }
     this.#refuseLate(part);
     this.#fields.putPart(part.path, part.head, part.data.take(new Uint8Array(0)));
-    return [];
+  }
+
+  /** Those that are whole by now, each but once. */
+  takeMessages(): readonly Uint8Array[] {
+    const messages = this.#messages;
+    this.#messages = [];
+    return messages;
+  }
+
+  /** @returns the message of a form without a file that was streamed. */
+  end(): Uint8Array | undefined {
+    return this.#isSent ? undefined : this.#fields.finish();
   }
 
   #isStreamed({ path }: Part): boolean {
     return this.#streamsFiles && this.#fields.isFile(path);
   }
 
-  #piece(part: Part, bytes: Uint8Array): Uint8Array {
+  #send(part: Part, bytes: Uint8Array): void {
     const { path, head, isEmpty } = part;
-    if (!isEmpty) return this.#fields.pieceOf(path, bytes);
+    if (!isEmpty) {
+      this.#messages.push(this.#fields.pieceOf(path, bytes));
+      return;
+    }
     this.#refuseLate(part);
     this.#isSent = true;
     part.isEmpty = false;
     this.#fields.putPart(path, head, bytes);
-    return this.#fields.finish();
+    this.#messages.push(this.#fields.finish());
   }
 
   #refuseLate({ head }: Part): void {

@@ -14,16 +14,18 @@ import { Code } from "@connectrpc/connect";
 import { refuse } from "../protocol/status.ts";
 import { malformedForm, type PartHead, parsePartHead } from "./part-head.ts";
 
-export type PartEvent =
-  | { readonly kind: "head"; readonly head: PartHead }
-  /** The next bytes of the part's content: a view of the chunk. */
-  | { readonly kind: "data"; readonly bytes: Uint8Array }
-  | { readonly kind: "end" };
+/** What the parts are told to, one after the other. What it throws ends the form. */
+export interface PartSink {
+  begin(head: PartHead): void;
+  /** The next bytes of the part's content: good until it returns, and never none. */
+  append(bytes: Uint8Array): void;
+  finish(): void;
+}
 
+/** Both methods throw ConnectError: invalid_argument; resource_exhausted, shown as 413, for too many parts. */
 export interface PartCutter {
-  /** @throws ConnectError invalid_argument; resource_exhausted, shown as 413, for too many parts. */
-  push(chunk: Uint8Array): Generator<PartEvent, void>;
-  /** The bytes have ended. @throws ConnectError invalid_argument when the form has not. */
+  push(chunk: Uint8Array): void;
+  /** The bytes have ended: has the form? */
   end(): void;
 }
 
@@ -42,7 +44,7 @@ export function tooManyFields() {
 }
 
 /** @param boundary as in the content type. */
-export function cutParts(boundary: string): PartCutter {
+export function cutParts(boundary: string, sink: PartSink): PartCutter {
   const delimiter = new TextEncoder().encode(`\r\n--${boundary}`);
   /** "line" is the rest of the delimiter's. */
   let state: "preamble" | "line" | "head" | "data" | "epilogue" = "preamble";
@@ -57,11 +59,11 @@ export function cutParts(boundary: string): PartCutter {
   let parts = 0;
 
   /**
-   * Looks for the delimiter. Since there is one CR in it, at its start, no byte is looked at twice.
+   * Looks for the delimiter. There is one CR in it, at its start, so that the search never goes back.
    *
    * @returns where to go on: behind the delimiter, or at the end of the chunk.
    */
-  function* search(chunk: Uint8Array, from: number): Generator<PartEvent, number> {
+  function search(chunk: Uint8Array, from: number): number {
     let at = from;
     if (matched > 0) {
       const held = delimiter.subarray(foreign, matched);
@@ -70,11 +72,11 @@ export function cutParts(boundary: string): PartCutter {
         matched++;
       }
       if (matched === delimiter.length) {
-        yield* found();
+        found();
         return at;
       }
       if (at === chunk.length) return at;
-      yield* content(held);
+      content(held);
       matched = 0;
       foreign = 0;
     }
@@ -85,22 +87,22 @@ export function cutParts(boundary: string): PartCutter {
         matched++;
       }
       if (matched === delimiter.length || at === chunk.length) {
-        yield* content(chunk.subarray(from, cr));
-        if (matched === delimiter.length) yield* found();
+        content(chunk.subarray(from, cr));
+        if (matched === delimiter.length) found();
         return at;
       }
       matched = 0;
     }
-    yield* content(chunk.subarray(from));
+    content(chunk.subarray(from));
     return chunk.length;
   }
 
-  function* content(bytes: Uint8Array): Generator<PartEvent, void> {
-    if (state === "data" && bytes.length > 0) yield { kind: "data", bytes };
+  function content(bytes: Uint8Array): void {
+    if (state === "data" && bytes.length > 0) sink.append(bytes);
   }
 
-  function* found(): Generator<PartEvent, void> {
-    if (state === "data") yield { kind: "end" };
+  function found(): void {
+    if (state === "data") sink.finish();
     state = "line";
   }
 
@@ -131,13 +133,13 @@ export function cutParts(boundary: string): PartCutter {
     forgetLines();
   }
 
-  function* endHeadLine(): Generator<PartEvent, void> {
+  function endHeadLine(): void {
     if (length - lineStart > LINE_END_BYTES) {
       lineStart = length;
       return;
     }
     if (++parts > MAX_FIELDS) throw tooManyFields();
-    yield { kind: "head", head: parsePartHead(kept.subarray(0, lineStart), `part ${parts}`) };
+    sink.begin(parsePartHead(kept.subarray(0, lineStart), `part ${parts}`));
     state = "data";
     // Of a part without content the empty line may be missing: then this one ends the head and begins the delimiter.
     matched = LINE_END_BYTES;
@@ -151,16 +153,16 @@ export function cutParts(boundary: string): PartCutter {
   }
 
   return {
-    *push(chunk) {
+    push(chunk) {
       let at = 0;
       while (at < chunk.length && state !== "epilogue") {
         if (state === "preamble" || state === "data") {
-          at = yield* search(chunk, at);
+          at = search(chunk, at);
         } else {
           at = takeLine(chunk, at);
           if (!isLineWhole()) continue;
           if (state === "line") endDelimiterLine();
-          else yield* endHeadLine();
+          else endHeadLine();
         }
       }
     },
