@@ -69,6 +69,11 @@ const set = await compileSet(`
     rpc PushRaw(stream google.api.HttpBody) returns (Item) { option (google.api.http) = { post: "/v1/push-raw" body: "*" }; }
     rpc Feed(stream Item) returns (Item) { option (google.api.http) = { post: "/v1/feed" body: "*" }; }
   }
+  service Stream {
+    rpc Watch(Request) returns (stream Item);
+    rpc Collect(stream Request) returns (Item);
+    rpc Chat(stream Request) returns (stream Item);
+  }
   message Request {
     string name = 1;
     int32 count = 2;

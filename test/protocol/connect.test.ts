@@ -1,9 +1,17 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { DurationSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { errorFromJson, errorToJson } from "@connectrpc/connect/protocol-connect";
+import { endStreamFromJson, endStreamToJson, errorFromJson, errorToJson } from "@connectrpc/connect/protocol-connect";
 import { expect, test } from "vitest";
-import { checkVersion, formatError, parseError, wireDetails } from "../../src/protocol/connect.ts";
+import {
+  checkVersion,
+  formatEndStream,
+  formatError,
+  parseEndStream,
+  parseError,
+  wireDetails,
+} from "../../src/protocol/connect.ts";
+import { failure } from "../failure.ts";
 
 /** connect-es, the peer. */
 const FALLBACK = new ConnectError("fallback", Code.Unknown);
@@ -117,4 +125,48 @@ test("a version is ours or absent", () => {
       ),
     );
   }
+});
+
+const TRAILER = { "x-end": "a, b", "x-end-bin": "AP8" };
+
+test.each(ERRORS)("an end of a stream with %s is that of connect-es, both ways", (error) => {
+  const peer = endStreamFromJson(formatEndStream({ error, trailer: new Headers(TRAILER) }));
+  expect([peer.error?.code, peer.error?.rawMessage]).toEqual([error.code, error.rawMessage]);
+  expect(Object.fromEntries(peer.metadata)).toEqual(TRAILER);
+  const text = JSON.stringify(endStreamToJson(new Headers(TRAILER), error, undefined));
+  const end = parseEndStream(new TextEncoder().encode(text));
+  expect([end.error?.code, end.error?.rawMessage, end.error?.details]).toEqual([
+    error.code,
+    error.rawMessage,
+    error.details,
+  ]);
+  expect(Object.fromEntries(end.trailer)).toEqual(TRAILER);
+});
+
+const parseText = (text: string) => parseEndStream(new TextEncoder().encode(text));
+
+// Connect protocol, "Error-End-Stream": metadata and error may be missing.
+test.each<[string, Record<string, string>]>([
+  ["{}", {}],
+  ['{"error":null}', {}],
+  ['{"metadata":{}}', {}],
+  ['{"metadata":{"X-A":["1","2"]},"more":1}', { "x-a": "1, 2" }],
+  ['{"metadata":{"x-a":"1","x b":["1"],"x-c":["\\u0000"],"connection":["x"],"grpc-status":["0"]}}', {}],
+  ['{"metadata":[]}', {}],
+])("%s is a good end, and what is no metadata is left out", (text, trailer) => {
+  const end = parseText(text);
+  expect([end.error, Object.fromEntries(end.trailer)]).toEqual([undefined, trailer]);
+});
+
+test.each(["", "ok", "null", "[]", "1", '{"error":'])("%j is no end of a stream", (text) => {
+  expect(() => parseText(text)).toThrow(failure(Code.Internal));
+});
+
+test.each([
+  ['{"error":{}}', ""],
+  ['{"error":"no"}', ""],
+  ['{"error":{"code":5,"message":"no"}}', "no"],
+  ['{"error":{"code":"gone","message":"no"}}', "no"],
+])("%s is an error of code unknown, never success", (text, message) => {
+  expect([parseText(text).error?.code, parseText(text).error?.rawMessage]).toEqual([Code.Unknown, message]);
 });
