@@ -3,7 +3,7 @@ import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Message } from "@bufbuild/protobuf";
-import type { HandlerContext } from "@connectrpc/connect";
+import type { ConnectError, HandlerContext } from "@connectrpc/connect";
 import { compressionGzip, connectNodeAdapter } from "@connectrpc/connect-node";
 import { chat, collect, echo, watch } from "./schema.ts";
 
@@ -13,7 +13,7 @@ export interface Script {
   readonly trailer?: Readonly<Record<string, string>>;
   readonly messages: readonly Message[];
   /** Comes after the messages. */
-  readonly error?: Error;
+  readonly error?: ConnectError;
 }
 
 /** What came. */
@@ -24,15 +24,18 @@ export interface Seen {
   readonly timeoutMs: number | undefined;
 }
 
-export interface MatrixBackend {
+export interface ScriptedBackend {
   readonly url: string;
   /** Calls since the last `play`. */
-  readonly seen: Seen[];
+  readonly seen: readonly Seen[];
   /** Until the next: this is the answer. */
   play(script: Script): void;
+  stop(): unknown;
+}
+
+export interface MatrixBackend extends ScriptedBackend {
   /** Until the next `play`: the answer to a unary call is this one's, and the script is not asked. */
   answer(handle: (request: Message, context: HandlerContext) => Promise<Message>): void;
-  stop(): void;
 }
 
 export async function startMatrixBackend(): Promise<MatrixBackend> {

@@ -94,7 +94,7 @@ export const ERROR_DETAIL = create(Reason, init(REASON));
 
 /** An error of a backend: its message needs escapes, it has a detail and metadata. */
 export function richError(): ConnectError {
-  const metadata = { "x-cost": "9", "x-cost-bin": "AP8" };
+  const metadata = { "x-cost": "9", "x-cost-bin": "AP8K" };
   return new ConnectError("no more, 100% ☕", Code.ResourceExhausted, metadata, [
     { desc: Reason, value: init(REASON) },
   ]);

@@ -124,14 +124,14 @@ for (const [i, upstream] of UPSTREAMS.entries()) {
       it("carries metadata both ways", async () => {
         backend.play({
           messages: [FULL],
-          header: { "x-lead": "a, b", "x-lead-bin": "AP8" },
+          header: { "x-lead": "a, b", "x-lead-bin": "AP8K" },
           trailer: { "x-end": "c" },
         });
-        const answer = await call(FULL, { "x-ask": "one, two", "x-ask-bin": "AP8", authorization: "Bearer t" });
+        const answer = await call(FULL, { "x-ask": "one, two", "x-ask-bin": "AP8K", authorization: "Bearer t" });
         const header = backend.seen[0]?.header;
-        expect([header?.get("x-ask"), header?.get("x-ask-bin")]).toEqual(["one, two", "AP8"]);
+        expect([header?.get("x-ask"), header?.get("x-ask-bin")]).toEqual(["one, two", "AP8K"]);
         expect(header?.get("authorization")).toBe("Bearer t");
-        expect([answer.header.get("x-lead"), answer.header.get("x-lead-bin")]).toEqual(["a, b", "AP8"]);
+        expect([answer.header.get("x-lead"), answer.header.get("x-lead-bin")]).toEqual(["a, b", "AP8K"]);
         expect(answer.trailer.get("x-end")).toBe("c");
       });
 
