@@ -9,7 +9,7 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readBody, serve } from "../server.ts";
 import { RUNTIMES, startGateways } from "./gateways.ts";
-import { type Codec, endOf, type Protocol, readOutcome, typeOf } from "./outcome.ts";
+import { type Codec, endOf, type Protocol, readOutcome, readRestOutcome, typeOf } from "./outcome.ts";
 import { collect, set, watch } from "./schema.ts";
 
 interface Exchange {
@@ -61,25 +61,60 @@ interface Caller {
 }
 
 interface Client {
-  readonly protocol: Protocol;
-  readonly codec: Codec;
+  readonly name: string;
+  /** The upstream protocol for which its bodies pass untouched. */
+  readonly passes?: Protocol;
+  readonly header: Readonly<Record<string, string>>;
+  /** The deadline as a header field. */
+  timeout(timeoutMs: number): Readonly<Record<string, string>>;
+  path(method: typeof watch | typeof collect): string;
+  readonly message: Uint8Array;
+  outcome(response: IncomingMessage): Promise<string>;
 }
 
-function call(url: string, { protocol, codec }: Client, path: string, timeoutMs?: number): Caller {
-  const timeout = protocol === "connect" ? { "connect-timeout-ms": timeoutMs } : { "grpc-timeout": `${timeoutMs}m` };
-  const headers = { "content-type": typeOf(protocol, codec), ...(timeoutMs !== undefined && timeout) };
+function rpcClient(protocol: Protocol, codec: Codec): Client {
+  return {
+    name: `${protocol} ${codec}`,
+    ...(codec === "proto" && { passes: protocol }),
+    header: { "content-type": typeOf(protocol, codec) },
+    timeout: (ms) => (protocol === "connect" ? { "connect-timeout-ms": `${ms}` } : { "grpc-timeout": `${ms}m` }),
+    path: ({ name }) => `/matrix.v1.Matrix/${name}`,
+    message: codec === "proto" ? MESSAGE : encodeEnvelope(0, Buffer.from('{"text":"a"}')),
+    outcome: (response) => readOutcome(response, protocol),
+  };
+}
+
+/** Untouched, re-framed, and transcoded. */
+const CLIENTS: readonly Client[] = [
+  rpcClient("connect", "proto"),
+  rpcClient("grpc-web", "proto"),
+  rpcClient("connect", "json"),
+  {
+    name: "REST",
+    header: { "content-type": "application/x-ndjson", accept: "application/x-ndjson, application/json;q=0.5" },
+    timeout: (ms) => ({ "x-server-timeout": String(ms / 1_000) }),
+    path: ({ name }) => `/v1/${name.toLowerCase()}`,
+    message: Buffer.from('{"text":"a"}\n'),
+    outcome: readRestOutcome,
+  },
+];
+
+function call(url: string, client: Client, path: string, timeoutMs?: number): Caller {
+  // A message, not a stream of them, has no lines.
+  const type = path === "/v1/watch" && { "content-type": "application/json" };
+  const headers = { ...client.header, ...type, ...(timeoutMs !== undefined && client.timeout(timeoutMs)) };
   const request = http.request(url + path, { method: "POST", headers, agent: false });
   const response = once(request, "response").then(([one]) => one as IncomingMessage);
   response.catch(() => undefined);
   request.on("error", () => undefined);
-  request.write(codec === "proto" ? MESSAGE : encodeEnvelope(0, Buffer.from('{"text":"a"}')));
+  request.write(client.message);
   return { request, response };
 }
 
 /** What has been going on when the call ends, and what it takes to get there. */
 interface Moment {
   readonly name: string;
-  readonly path: string;
+  readonly method: typeof watch | typeof collect;
   /** The backend's part. Resolves when the moment has come for it. */
   backend(exchange: Exchange, protocol: Protocol): Promise<unknown>;
   /** The caller's part. */
@@ -93,25 +128,24 @@ function begin({ response }: Exchange, protocol: Protocol): void {
   response.write(MESSAGE);
 }
 
-const WATCH = `/matrix.v1.Matrix/${watch.name}`;
 const MOMENTS: readonly Moment[] = [
   {
     name: "before the answer",
-    path: WATCH,
+    method: watch,
     backend: ({ request }) => readBody(request),
     caller: async ({ request }) => request.end(),
     answered: false,
   },
   {
     name: "amid an upload",
-    path: `/matrix.v1.Matrix/${collect.name}`,
+    method: collect,
     backend: ({ request }) => once(request, "data"),
     caller: async () => undefined,
     answered: false,
   },
   {
     name: "amid an answer that pauses",
-    path: WATCH,
+    method: watch,
     backend: async (exchange, protocol) => begin(exchange, protocol),
     async caller({ request, response }) {
       request.end();
@@ -127,7 +161,7 @@ const MOMENTS: readonly Moment[] = [
   },
   {
     name: "while the caller does not read",
-    path: WATCH,
+    method: watch,
     async backend(exchange, protocol) {
       begin(exchange, protocol);
       // Until nobody takes more.
@@ -145,18 +179,12 @@ const MOMENTS: readonly Moment[] = [
   },
 ];
 
-/** Untouched, re-framed, and transcoded. */
-const CLIENTS: readonly Client[] = [
-  { protocol: "connect", codec: "proto" },
-  { protocol: "grpc-web", codec: "proto" },
-  { protocol: "connect", codec: "json" },
-];
 const PATHS = UPSTREAMS.flatMap((upstream, i) => CLIENTS.map((client) => ({ client, upstream, i })));
 
 for (const runtime of RUNTIMES) {
   for (const { client, upstream, i } of PATHS) {
-    const passes = client.protocol === upstream && client.codec === "proto";
-    describe(`${client.protocol} ${client.codec} to ${upstream} through ${runtime}`, () => {
+    const passes = client.passes === upstream;
+    describe(`${client.name} to ${upstream} through ${runtime}`, () => {
       for (const moment of MOMENTS) {
         /** A call at its moment. */
         async function reach(timeoutMs?: number): Promise<{ caller: Caller; exchange: Exchange }> {
@@ -166,7 +194,7 @@ for (const runtime of RUNTIMES) {
               () => reached.resolve(exchange),
               () => undefined,
             );
-          const caller = call(gateways.url(runtime, i), client, moment.path, timeoutMs);
+          const caller = call(gateways.url(runtime, i), client, client.path(moment.method), timeoutMs);
           await moment.caller(caller);
           return { caller, exchange: await reached.promise };
         }
@@ -186,7 +214,7 @@ for (const runtime of RUNTIMES) {
           const { caller, exchange } = await reach(400);
           await nothingOpen();
           expect(exchange.response.writableFinished).toBe(false);
-          const outcome = await readOutcome(await caller.response, client.protocol);
+          const outcome = await client.outcome(await caller.response);
           // The last record of an untouched body is the backend's to write.
           expect(outcome).toBe(moment.answered && passes ? "broken" : "deadline_exceeded");
           caller.request.destroy();
@@ -196,7 +224,7 @@ for (const runtime of RUNTIMES) {
         it(`the backend dies ${moment.name}: the caller is told`, async () => {
           const { caller, exchange } = await reach();
           exchange.response.socket?.resetAndDestroy();
-          const outcome = await readOutcome(await caller.response, client.protocol);
+          const outcome = await client.outcome(await caller.response);
           expect(outcome).toBe(moment.answered ? (passes ? "broken" : "internal") : "unavailable");
           caller.request.destroy();
           await nothingOpen();
@@ -210,8 +238,8 @@ for (const runtime of RUNTIMES) {
           begin({ request, response }, upstream);
           response.end(endOf(upstream));
         };
-        const caller = call(gateways.url(runtime, i), client, `/matrix.v1.Matrix/${collect.name}`);
-        expect(await readOutcome(await caller.response, client.protocol)).toBe("ok");
+        const caller = call(gateways.url(runtime, i), client, client.path(collect));
+        expect(await client.outcome(await caller.response)).toBe("ok");
         caller.request.destroy();
         await vi.waitFor(() => expect(open.size).toBe(0));
         expect(unhandled).toEqual([]);

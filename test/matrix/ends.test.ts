@@ -5,11 +5,10 @@
 import http, { type IncomingMessage } from "node:http";
 import { gzipSync } from "node:zlib";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
-import { codeToString } from "@connectrpc/connect/protocol-connect";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { readBody, serve } from "../server.ts";
 import { RUNTIMES, startGateways } from "./gateways.ts";
-import { type Codec, countMessages, endOf, outcomeOf, type Protocol, typeOf } from "./outcome.ts";
+import { type Codec, countMessages, endOf, outcomeOf, type Protocol, restOutcomeOf, typeOf } from "./outcome.ts";
 import { set } from "./schema.ts";
 
 interface Ending {
@@ -189,19 +188,10 @@ async function callRpc(url: string, protocol: Protocol, codec: Codec): Promise<T
   return { outcome: outcomeOf(response, body, protocol), messages: countMessages(body, protocol) };
 }
 
-/** A failure before the first message is one of HTTP; after it the last line tells it. */
 async function callRest(url: string): Promise<Told> {
   const header = { "content-type": "application/json", accept: "application/x-ndjson" };
   const response = await post(`${url}/v1/watch`, header, Buffer.from("{}"));
-  const body = (await readBody(response)).toString();
-  if (response.statusCode !== 200) return { outcome: codeToString(JSON.parse(body).code), messages: 0 };
-  const lines = body
-    .split("\n")
-    .slice(0, -1)
-    .map((line) => JSON.parse(line));
-  const error = lines.at(-1)?.error;
-  const messages = lines.filter((line) => "result" in line).length;
-  return { outcome: error ? codeToString(error.code) : "ok", messages };
+  return restOutcomeOf(response, String(await readBody(response)));
 }
 
 const CLIENTS: readonly { name: string; passes?: Protocol; call(url: string): Promise<Told> }[] = [

@@ -41,6 +41,32 @@ export function outcomeOf({ statusCode }: IncomingMessage, body: Buffer, protoco
   return protocol === "connect" ? connectOutcome(last.data) : grpcOutcome(last.data);
 }
 
+/** Of REST with lines: a failure before the first is one of HTTP; after it the last line tells it. */
+export async function readRestOutcome(response: IncomingMessage): Promise<string> {
+  let body: string;
+  try {
+    body = (await readBody(response)).toString();
+  } catch {
+    return "broken";
+  }
+  return restOutcomeOf(response, body).outcome;
+}
+
+export function restOutcomeOf({ statusCode, headers }: IncomingMessage, body: string) {
+  if (statusCode !== 200) return { outcome: codeToString(JSON.parse(body).code), messages: 0 };
+  if (headers["content-type"] === "application/json") return { outcome: "ok", messages: 1 };
+  if (!/(?:^|\n)$/.test(body)) return { outcome: "ends inside a line", messages: 0 };
+  const lines = body
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+  const error = lines.at(-1)?.error;
+  return {
+    outcome: error ? codeToString(error.code) : "ok",
+    messages: lines.filter((line) => "result" in line).length,
+  };
+}
+
 export function countMessages(body: Buffer, protocol: Protocol): number {
   return splitFrames(body).frames.filter(({ flags }) => !(flags & flagOf(protocol))).length;
 }
