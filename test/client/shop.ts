@@ -68,6 +68,24 @@ const set = await compileSet(`
     }
     rpc PushRaw(stream google.api.HttpBody) returns (Item) { option (google.api.http) = { post: "/v1/push-raw" body: "*" }; }
     rpc Feed(stream Item) returns (Item) { option (google.api.http) = { post: "/v1/feed" body: "*" }; }
+    rpc Ingest(stream Request) returns (Item) {
+      option (google.api.http) = {
+        post: "/v1/ingest/{name}" body: "item"
+        additional_bindings { post: "/v1/ingest-all/{item.name}" body: "*" }
+        additional_bindings { post: "/v1/ingest-none/{name}" }
+      };
+    }
+    rpc Events(Request) returns (stream Item) {
+      option (google.api.http) = {
+        get: "/v1/events"
+        additional_bindings { get: "/v1/parts" response_body: "part" }
+        additional_bindings { get: "/v1/words" response_body: "words" }
+      };
+    }
+    rpc Download(Request) returns (stream google.api.HttpBody) { option (google.api.http) = { get: "/v1/download" }; }
+    rpc DownloadFile(Request) returns (stream File) {
+      option (google.api.http) = { get: "/v1/download-file" response_body: "content" };
+    }
   }
   service Stream {
     rpc Watch(Request) returns (stream Item);
