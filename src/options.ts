@@ -78,7 +78,7 @@ export interface GatewayOptions {
   readonly sseIds?: boolean;
   /** How long a browser waits before it connects to an event stream again, in milliseconds. Default: its own choice. */
   readonly sseRetryMs?: number;
-  /** An event stream that is idle gets a comment this often, in milliseconds. Default: none. */
+  /** An event stream that is idle gets a comment this often, in milliseconds, once the backend has begun its answer. Default: none. */
   readonly sseHeartbeatMs?: number;
 
   /** Only these request headers become metadata. Default: all that are not reserved. */

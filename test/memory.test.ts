@@ -24,23 +24,35 @@ const set = await compileSet(`
   syntax = "proto3";
   package memory.v1;
   import "google/api/annotations.proto";
+  import "google/api/httpbody.proto";
   service Files {
     rpc Download(File) returns (stream File) { option (google.api.http) = {get: "/v1/download"}; }
     rpc Upload(stream File) returns (File) { option (google.api.http) = {post: "/v1/upload" body: "*"}; }
+    rpc RawDownload(File) returns (stream google.api.HttpBody) { option (google.api.http) = {get: "/v1/raw"}; }
+    rpc RawUpload(stream google.api.HttpBody) returns (File) { option (google.api.http) = {post: "/v1/raw" body: "*"}; }
   }
   message File { string text = 1; }
 `);
 
-/** `text` of 64,000 characters. */
-const MESSAGE = encodeEnvelope(0, Buffer.concat([Uint8Array.of(0x0a, 0x80, 0xf4, 3), Buffer.alloc(64_000, "x")]));
+const CONTENT_BYTES = 64_000;
+/** A field of so many bytes. */
+const fieldOf = (tag: number) => Buffer.concat([Uint8Array.of(tag, 0x80, 0xf4, 3), Buffer.alloc(CONTENT_BYTES, "x")]);
+/** `text`, and `data` of an HttpBody. */
+const MESSAGE = encodeEnvelope(0, fieldOf(0x0a));
+const RAW_MESSAGE = encodeEnvelope(0, fieldOf(0x12));
 
-/** Bytes that the backend has written, or read, of the call that runs. */
+/** Bytes of content that the backend has written, or bytes that it has read, of the call that runs. */
 let carried = 0;
 
-async function download(response: ServerResponse, protocol: Protocol, bytes: number): Promise<void> {
+async function download(
+  response: ServerResponse,
+  protocol: Protocol,
+  message: Uint8Array,
+  bytes: number,
+): Promise<void> {
   response.writeHead(200, { "content-type": typeOf(protocol) });
-  for (carried = 0; carried < bytes; carried += MESSAGE.length) {
-    if (!response.write(MESSAGE)) await once(response, "drain");
+  for (carried = 0; carried < bytes; carried += CONTENT_BYTES) {
+    if (!response.write(message)) await once(response, "drain");
   }
   response.end(endOf(protocol));
 }
@@ -54,8 +66,9 @@ async function upload(request: IncomingMessage, response: ServerResponse, protoc
 
 const backend = await serve((request, response) => {
   const protocol = request.headers["content-type"] === typeOf("connect") ? "connect" : "grpc-web";
-  const done = request.url?.endsWith("/Download")
-    ? download(response, protocol, Number(request.headers["x-bytes"]))
+  const message = request.url?.includes("/Raw") ? RAW_MESSAGE : MESSAGE;
+  const done = request.url?.endsWith("Download")
+    ? download(response, protocol, message, Number(request.headers["x-bytes"]))
     : upload(request, response, protocol);
   // A caller that has had enough.
   done.catch(() => undefined);
@@ -123,6 +136,12 @@ const PATHS: readonly Path[] = [
     gateway: 0,
     download: { path: "/v1/download", method: "GET", header: { accept: "application/x-ndjson" } },
     upload: { path: "/v1/upload", header: { "content-type": "application/x-ndjson" }, message: LINE },
+  },
+  {
+    name: "transcoded, HttpBody",
+    gateway: 0,
+    download: { path: "/v1/raw", method: "GET", header: {} },
+    upload: { path: "/v1/raw", header: { "content-type": "text/plain" }, message: Buffer.alloc(65_536, "x") },
   },
 ];
 
