@@ -51,15 +51,18 @@ export function cutLines(maxBytes: number): JsonCutter {
 }
 
 /**
- * The elements of one array. No bytes at all are no elements.
+ * The elements of one array. No bytes at all are no elements. An object comes out as soon as it is closed: its comma may
+ * come much later, with the next one.
  *
  * @param maxBytes of one element.
  */
 export function cutArray(maxBytes: number): JsonCutter {
   const pending = new Pending(maxBytes);
-  let state: "start" | "elements" | "end" = "start";
+  let state: "start" | "element" | "separator" | "end" = "start";
   let elements = 0;
-  /** Of brackets and braces that the element has open; below 0 it is no JSON, and ends all the same. */
+  /** Nothing stands where the last element should. */
+  let isMissing = false;
+  /** Of brackets and braces that the element has open. */
   let depth = 0;
   let inString = false;
   let escaped = false;
@@ -78,15 +81,15 @@ export function cutArray(maxBytes: number): JsonCutter {
       if (!isWholeMark || !(byte === BRACKET || isSpace(byte))) throw malformed(EXPECTED_ARRAY);
       mark = BYTE_ORDER_MARK.length;
       if (byte === BRACKET) {
-        state = "elements";
+        state = "element";
         return at + 1;
       }
     }
     return chunk.length;
   }
 
-  /** @returns where the element ends, at a comma or bracket of its array; the length of the chunk when it goes on. */
-  function scan(chunk: Uint8Array, from: number): number {
+  /** @returns where the element ends: behind what closes it, or before what follows it; undefined when it goes on. */
+  function scan(chunk: Uint8Array, from: number): number | undefined {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at];
       if (inString) {
@@ -95,36 +98,51 @@ export function cutArray(maxBytes: number): JsonCutter {
         else if (byte === QUOTE) inString = false;
       } else if (byte === QUOTE) inString = true;
       else if (byte === BRACKET || byte === BRACE) depth++;
-      else if (depth <= 0 && (byte === COMMA || byte === BRACKET_END)) return at;
-      else if (byte === BRACKET_END || byte === BRACE_END) depth--;
+      else if (byte === BRACKET_END || byte === BRACE_END) {
+        if (depth === 0) return at;
+        if (--depth === 0) return at + 1;
+      } else if (byte === COMMA && depth === 0) return at;
     }
-    return chunk.length;
+    return undefined;
+  }
+
+  function separate(byte: number): void {
+    if (isSpace(byte)) return;
+    const isLast = byte === BRACKET_END;
+    if (!isLast && byte !== COMMA) throw malformed(`expected , or ] after ${elements} whole elements`);
+    if (isMissing && (!isLast || elements > 0)) throw malformed(`element ${elements + 1} of the array is missing`);
+    state = isLast ? "end" : "element";
   }
 
   return {
     *push(chunk) {
       let at = state === "start" ? open(chunk) : 0;
-      while (state === "elements" && at < chunk.length) {
+      while (at < chunk.length && state !== "end") {
+        if (state === "separator") {
+          separate(chunk[at++] as number);
+          continue;
+        }
         const end = scan(chunk, at);
-        if (end === chunk.length) {
+        if (end === undefined) {
           pending.append(chunk.subarray(at));
           return;
         }
         const element = pending.take(chunk.subarray(at, end));
-        const isLast = chunk[end] === BRACKET_END;
-        at = end + 1;
-        if (isLast) state = "end";
-        if (!isBlank(element)) {
-          elements++;
-          yield element;
-        } else if (!isLast || elements > 0) throw malformed(`element ${elements + 1} of the array is missing`);
+        at = end;
+        state = "separator";
+        isMissing = isBlank(element);
+        if (isMissing) continue;
+        elements++;
+        yield element;
       }
-      if (state === "end" && !isBlank(chunk.subarray(at))) throw malformed("text follows the array");
+      if (!isBlank(chunk.subarray(at))) throw malformed("text follows the array");
     },
     // biome-ignore lint/correctness/useYield: what is left of an array is never an element.
     *end() {
-      if (state === "elements") throw malformed(`the array breaks off after ${elements} whole elements`);
       if (state === "start" && mark % BYTE_ORDER_MARK.length !== 0) throw malformed(EXPECTED_ARRAY);
+      if (state === "element" || state === "separator") {
+        throw malformed(`the array breaks off after ${elements} whole elements`);
+      }
     },
   };
 }

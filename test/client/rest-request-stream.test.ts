@@ -91,7 +91,7 @@ test.each<[string, string, number, string]>([
   ['[{},{"size":"x"}]', JSON_TYPE, 2, "size"],
   ["[{},1]", JSON_TYPE, 2, ""],
   ["[{},]", JSON_TYPE, 2, "missing"],
-  ["[{},{}", JSON_TYPE, 2, "breaks off"],
+  ["[{},{}", JSON_TYPE, 3, "breaks off"],
 ])(
   "%j: what is wrong is told with the number of its message, after those before",
   async (body, type, number, mention) => {
