@@ -26,7 +26,7 @@ export function readMessages(
   const { body, headers } = rest.request;
   const encoding = headers.get("content-encoding");
   const chunks = format === "none" || !body ? undefined : openChunks(decodedStream(body, encoding));
-  return createMessages(closing(openSource(rest, format, chunks, codecs, options), chunks), {
+  return createMessages(withStatus(openSource(rest, format, chunks, codecs, options)), {
     cancel: () => chunks?.cancel(),
     describe: (cause) =>
       isIdentity(encoding)
@@ -48,12 +48,11 @@ function openSource(
   return jsonSource(rest, chunks, cutter, codecs, options);
 }
 
-/** Whatever is wrong in the middle, nobody reads the rest. */
-async function* closing(source: MessageSource, chunks: Chunks | undefined): MessageSource {
+/** A message over the limit is HTTP's 413 here. */
+async function* withStatus(source: MessageSource): MessageSource {
   try {
     return yield* source;
   } catch (error) {
-    await chunks?.cancel();
     throw error instanceof ConnectError && error.code === Code.ResourceExhausted ? contentTooLarge(error) : error;
   }
 }

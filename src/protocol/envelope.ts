@@ -20,9 +20,10 @@ const TRUSTED_BYTES = 131_072;
 /** Cuts envelopes out of bytes that come in chunks of any size. */
 export class EnvelopeCutter {
   readonly #maxBytes: number;
-  readonly #prefix = new Uint8Array(PREFIX_BYTES);
+  /** Prefix of the envelope that is not whole yet, in the first `#prefixLength` bytes. */
+  readonly #prefix = new DataView(new ArrayBuffer(PREFIX_BYTES));
   #prefixLength = 0;
-  /** What has come of the data of the envelope that the prefix began, in the first `#length` bytes. */
+  /** What has come of its data, in the first `#length` bytes. */
   #data: Uint8Array = EMPTY;
   #length = 0;
 
@@ -43,39 +44,44 @@ export class EnvelopeCutter {
    *   come out by then.
    */
   *push(chunk: Uint8Array): Generator<Envelope, void> {
+    let at = 0;
+    if (this.#prefixLength > 0) {
+      at = this.#take(chunk, 0);
+      if (this.#prefixLength === PREFIX_BYTES && this.#length === this.#prefix.getUint32(1)) {
+        yield { flags: this.#prefix.getUint8(0), data: this.#data.subarray(0, this.#length) };
+        this.#data = EMPTY;
+        this.#length = this.#prefixLength = 0;
+      }
+    }
+    const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.length);
     /** The chunk is its reader's: what lies in it whole is copied once for all. */
     let own: Uint8Array | undefined;
-    let at = 0;
-    for (;;) {
-      const prefix = chunk.subarray(at, at + PREFIX_BYTES - this.#prefixLength);
-      this.#prefix.set(prefix, this.#prefixLength);
-      this.#prefixLength += prefix.length;
-      at += prefix.length;
-      if (this.#prefixLength < PREFIX_BYTES) return;
-      const size = new DataView(this.#prefix.buffer).getUint32(1);
-      if (size > this.#maxBytes) throw tooLarge(this.#maxBytes);
-      const end = at + size - this.#length;
-      if (end > chunk.length) {
-        this.#append(chunk.subarray(at), size);
-        return;
-      }
-      let data: Uint8Array;
-      if (this.#length > 0) {
-        this.#append(chunk.subarray(at, end), size);
-        data = this.#data.subarray(0, size);
-      } else {
-        own ??= chunk.slice();
-        data = own.subarray(at, end);
-      }
-      this.#data = EMPTY;
-      this.#length = 0;
-      this.#prefixLength = 0;
+    while (chunk.length - at >= PREFIX_BYTES) {
+      const end = at + PREFIX_BYTES + this.#sizeIn(view, at);
+      if (end > chunk.length) break;
+      own ??= chunk.slice();
+      yield { flags: view.getUint8(at), data: own.subarray(at + PREFIX_BYTES, end) };
       at = end;
-      yield { flags: this.#prefix[0] ?? 0, data };
     }
+    if (at < chunk.length) this.#take(chunk, at);
   }
 
-  #append(bytes: Uint8Array, size: number): void {
+  #sizeIn(view: DataView, at: number): number {
+    const size = view.getUint32(at + 1);
+    if (size > this.#maxBytes) throw tooLarge(this.#maxBytes);
+    return size;
+  }
+
+  /** Keeps what belongs to one envelope, from its start or where it was left. @returns where it ends in the chunk. */
+  #take(chunk: Uint8Array, at: number): number {
+    let end = at;
+    for (; this.#prefixLength < PREFIX_BYTES; end++) {
+      const byte = chunk[end];
+      if (byte === undefined) return end;
+      this.#prefix.setUint8(this.#prefixLength++, byte);
+    }
+    const size = this.#sizeIn(this.#prefix, 0);
+    const bytes = chunk.subarray(end, end + size - this.#length);
     const length = this.#length + bytes.length;
     if (length > this.#data.length) {
       const grown = new Uint8Array(Math.min(size, Math.max(2 * length, TRUSTED_BYTES)));
@@ -84,6 +90,7 @@ export class EnvelopeCutter {
     }
     this.#data.set(bytes, this.#length);
     this.#length = length;
+    return end + bytes.length;
   }
 }
 
