@@ -36,6 +36,16 @@ export async function fetchBackend(
   }
 }
 
+/** The head of an answer that is none of the protocol's. */
+export function unexpected(what: string, code: Code): ConnectError {
+  return new ConnectError(`the backend answered with ${what}`, code);
+}
+
+/** The content type of an answer that is none of the protocol's. */
+export function unexpectedType(type: string | undefined, code: Code): ConnectError {
+  return unexpected(`content type ${type ?? "none"}`, code);
+}
+
 /** An answer that began well: it broke off, or is not in its coding. The code is that of connect-es for either. */
 export function brokenAnswer(call: Call, options: UpstreamOptions, cause: unknown): ConnectError {
   return failureOf(call, options, "the answer of the backend cannot be read", Code.Internal, cause);
@@ -89,9 +99,9 @@ export async function openEnvelopes(call: Call): Promise<EnvelopedRequest> {
   const controller = new AbortController();
   /** False once the rest of the request does not matter: then that it is cut short is no failure of the call. */
   let isWanted = true;
-  const leave = (message: string) => {
+  const leave = () => {
     isWanted = false;
-    return messages.cancel(new ConnectError(message, Code.Canceled));
+    return messages.cancel(new ConnectError("the rest of the request is not wanted", Code.Canceled));
   };
   const abort = () => {
     messages.cancel(ConnectError.from(call.signal.reason, Code.Canceled));
@@ -102,11 +112,11 @@ export async function openEnvelopes(call: Call): Promise<EnvelopedRequest> {
   if (body.duplex !== "full") messages = await awaitFirst(messages);
   messages.end.then(({ error }) => error && isWanted && controller.abort(error));
   return {
-    payload: envelopeStream(messages, () => leave("the backend reads no more")),
-    call: { ...call, timeoutMs: call.timeoutMs, signal: controller.signal },
+    payload: envelopeStream(messages, leave),
+    call: { ...call, signal: controller.signal },
     stop() {
       call.signal.removeEventListener("abort", abort);
-      leave("the call has ended");
+      leave();
     },
   };
 }

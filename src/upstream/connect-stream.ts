@@ -5,7 +5,7 @@ import { CONNECT_VERSION, END_STREAM, parseEndStream } from "../protocol/connect
 import { readEnvelopes } from "../protocol/envelope-stream.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { codeOfStatus } from "../protocol/status.ts";
-import { brokenAnswer, type UpstreamOptions } from "./backend.ts";
+import { brokenAnswer, type UpstreamOptions, unexpected, unexpectedType } from "./backend.ts";
 import { callEnveloped, checkCoding } from "./enveloped.ts";
 
 const TYPE = "application/connect+proto";
@@ -26,11 +26,11 @@ export function callConnectStream(call: Call, options: UpstreamOptions): Promise
 /** Streaming answers have HTTP status 200, always: another is no answer of the protocol. */
 function checkHead(response: Response): void {
   const { status } = response;
-  if (status !== 200) throw new ConnectError(`the backend answered with HTTP ${status}`, codeOfStatus(status));
+  if (status !== 200) throw unexpected(`HTTP ${status}`, codeOfStatus(status));
   const type = parseMediaType(response.headers.get("content-type") ?? "")?.essence;
   if (type !== TYPE) {
     const code = type?.startsWith("application/connect+") ? Code.Internal : Code.Unknown;
-    throw new ConnectError(`the backend answered with content type ${type ?? "none"}`, code);
+    throw unexpectedType(type, code);
   }
 }
 

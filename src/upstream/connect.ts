@@ -7,7 +7,7 @@ import { DECODED_BY_FETCH, FETCH_KEEPS_ENCODING, isIdentity } from "../protocol/
 import { parseError } from "../protocol/connect.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { responseMetadata, takeTrailer } from "../protocol/metadata.ts";
-import { bodyInit, brokenAnswer, fetchBackend, type UpstreamOptions } from "./backend.ts";
+import { bodyInit, brokenAnswer, fetchBackend, type UpstreamOptions, unexpectedType } from "./backend.ts";
 import { callConnectStream, putConnectHeader } from "./connect-stream.ts";
 
 export interface ConnectUpstreamOptions extends UpstreamOptions {
@@ -66,7 +66,7 @@ async function readResponse(call: Call, response: Response, options: ConnectUpst
   if (response.status !== 200) throw await readError(call, response, type);
   if (type !== "application/proto") {
     await discard(response.body);
-    throw unexpectedType(type);
+    throw typeError(type);
   }
   const encoding = response.headers.get("content-encoding");
   const header = responseMetadata(response.headers);
@@ -117,7 +117,7 @@ async function readErrorText(call: Call, body: ReadableStream<Uint8Array> | null
 }
 
 /** Connect, "Unary-Response": another codec of the protocol is a fault inside it, another type is no answer at all. */
-function unexpectedType(type: string | undefined): ConnectError {
+function typeError(type: string | undefined): ConnectError {
   const code = type === "application/json" || type?.startsWith("application/connect+") ? Code.Internal : Code.Unknown;
-  return new ConnectError(`the backend answered with content type ${type ?? "none"}`, code);
+  return unexpectedType(type, code);
 }

@@ -10,7 +10,7 @@ import { formatTimeout, parseTrailers, TRAILER } from "../protocol/grpc-web.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { responseMetadata } from "../protocol/metadata.ts";
 import { codeOfStatus } from "../protocol/status.ts";
-import { brokenAnswer, type UpstreamOptions } from "./backend.ts";
+import { brokenAnswer, type UpstreamOptions, unexpected, unexpectedType } from "./backend.ts";
 import { callEnveloped, checkCoding, type EnvelopedProtocol } from "./enveloped.ts";
 import { parseGrpcStatus } from "./grpc-status.ts";
 
@@ -49,12 +49,12 @@ export function createGrpcWebUpstream(options: GrpcWebUpstreamOptions): CallFn {
 function checkHead({ status, headers }: Response, { body }: Call): void {
   if (status !== 200) {
     if (headers.has("grpc-status")) throw parseGrpcStatus(headers) ?? new ConnectError("", Code.Unknown);
-    throw new ConnectError(`the backend answered with HTTP ${status}`, codeOfStatus(status));
+    throw unexpected(`HTTP ${status}`, codeOfStatus(status));
   }
   const type = parseMediaType(headers.get("content-type") ?? "")?.essence;
   if (BINARY.has(type ?? "") || (TEXT.has(type ?? "") && body.kind !== "raw")) return;
   const code = type?.startsWith("application/grpc-web") ? Code.Internal : Code.Unknown;
-  throw new ConnectError(`the backend answered with content type ${type ?? "none"}`, code);
+  throw unexpectedType(type, code);
 }
 
 function readMessages(call: Call, { headers, body }: Response, options: UpstreamOptions): Messages {

@@ -102,7 +102,7 @@ test("a backend that reads no more ends the request, and not the call: its answe
     callOf("Client", { body: { kind: "stream", messages: request.messages } }),
   );
   await readerOf(payload).cancel();
-  expect(await request.cancelled).toEqual(failure(Code.Canceled, "reads no more"));
+  expect(await request.cancelled).toEqual(failure(Code.Canceled, "not wanted"));
   await tick();
   expect(call.signal.aborted).toBe(false);
 });
@@ -119,7 +119,7 @@ test("a call that has ended cancels the rest of its request, which breaks rather
   const next = reader.read();
   stop();
   await expect(next).rejects.toEqual(failure(Code.Canceled));
-  expect(await request.cancelled).toEqual(failure(Code.Canceled, "ended"));
+  expect(await request.cancelled).toEqual(failure(Code.Canceled, "not wanted"));
   caller.abort();
   await tick();
   expect(call.signal.aborted).toBe(false);
