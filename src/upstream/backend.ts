@@ -41,8 +41,9 @@ export function unexpected(what: string, code: Code): ConnectError {
   return new ConnectError(`the backend answered with ${what}`, code);
 }
 
-/** The content type of an answer that is none of the protocol's. */
-export function unexpectedType(type: string | undefined, code: Code): ConnectError {
+/** @param family types of the protocol: to answer with another of them is a fault inside it, anything else is no answer at all. */
+export function unexpectedType(type: string | undefined, family: RegExp): ConnectError {
+  const code = family.test(type ?? "") ? Code.Internal : Code.Unknown;
   return unexpected(`content type ${type ?? "none"}`, code);
 }
 

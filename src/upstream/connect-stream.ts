@@ -29,8 +29,7 @@ function checkHead(response: Response): void {
   if (status !== 200) throw unexpected(`HTTP ${status}`, codeOfStatus(status));
   const type = parseMediaType(response.headers.get("content-type") ?? "")?.essence;
   if (type !== TYPE) {
-    const code = type?.startsWith("application/connect+") ? Code.Internal : Code.Unknown;
-    throw unexpectedType(type, code);
+    throw unexpectedType(type, /^application\/connect\+/);
   }
 }
 

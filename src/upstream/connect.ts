@@ -66,7 +66,7 @@ async function readResponse(call: Call, response: Response, options: ConnectUpst
   if (response.status !== 200) throw await readError(call, response, type);
   if (type !== "application/proto") {
     await discard(response.body);
-    throw typeError(type);
+    throw unexpectedType(type, /^application\/(?:json$|connect\+)/);
   }
   const encoding = response.headers.get("content-encoding");
   const header = responseMetadata(response.headers);
@@ -114,10 +114,4 @@ async function readErrorText(call: Call, body: ReadableStream<Uint8Array> | null
     if (call.signal.aborted) throw error;
     return undefined;
   }
-}
-
-/** Connect, "Unary-Response": another codec of the protocol is a fault inside it, another type is no answer at all. */
-function typeError(type: string | undefined): ConnectError {
-  const code = type === "application/json" || type?.startsWith("application/connect+") ? Code.Internal : Code.Unknown;
-  return unexpectedType(type, code);
 }

@@ -53,8 +53,7 @@ function checkHead({ status, headers }: Response, { body }: Call): void {
   }
   const type = parseMediaType(headers.get("content-type") ?? "")?.essence;
   if (BINARY.has(type ?? "") || (TEXT.has(type ?? "") && body.kind !== "raw")) return;
-  const code = type?.startsWith("application/grpc-web") ? Code.Internal : Code.Unknown;
-  throw unexpectedType(type, code);
+  throw unexpectedType(type, /^application\/grpc-web/);
 }
 
 function readMessages(call: Call, { headers, body }: Response, options: UpstreamOptions): Messages {
