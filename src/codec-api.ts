@@ -41,7 +41,8 @@ const messages: MessageReader = createMessageReader();
 /** A registry says which extensions messages have, so what was read with it is shared by those that have the same. */
 const messagesOf = new WeakMap<DescRegistry, MessageReader>();
 
-const { unknownFields, emitDefaults, useProtoFieldName, enumAsInteger, int64AsNumber, maxDepth } = PLAIN_OPTIONS;
+const { unknownFields, emitDefaults, useProtoFieldName, enumAsInteger, int64AsNumber, maxDepth, maxJsonBytes } =
+  PLAIN_OPTIONS;
 const JSON_OPTIONS = {
   unknownFields,
   emitDefaults,
@@ -49,12 +50,13 @@ const JSON_OPTIONS = {
   enumAsInteger,
   int64AsNumber,
   maxDepth,
+  maxJsonBytes,
 } satisfies Record<keyof JsonOptions, unknown>;
 
 /**
  * @param desc descriptor of the message, generated or from a registry.
  * @param options defaults are those of ProtoJSON: unknown fields are errors, zero values omitted, lowerCamelCase names,
- *   enum names, 64-bit integers as strings, 100 levels of nesting.
+ *   enum names, 64-bit integers as strings, 100 levels of nesting, any size of JSON.
  * @throws ConnectError invalid_argument naming the option that is unknown, or not what it may be.
  */
 export function createCodec(desc: DescMessage, options: CodecOptions = {}): MessageCodec {

@@ -60,6 +60,7 @@ export function readConfig(given: GatewayOptions): Config {
   checkOptions(given);
   const options = resolvePreset(given);
   const readMaxBytes = options.readMaxBytes ?? DEFAULT_READ_MAX_BYTES;
+  const upstreamReadMaxBytes = options.upstreamReadMaxBytes ?? readMaxBytes;
   return {
     backends: readBackends(options.backends),
     serviceConfig: options.serviceConfig,
@@ -68,13 +69,13 @@ export function readConfig(given: GatewayOptions): Config {
     rpc: options.rpc ?? "annotated",
     onFault: options.onFault ?? "throw",
     warn: options.warn ?? ((message) => console.warn(message)),
-    ...readJsonOptions(options),
+    ...readJsonOptions({ ...options, maxJsonBytes: options.maxJsonBytes ?? 8 * upstreamReadMaxBytes }),
     unknownQuery: options.unknownQuery ?? "error",
     skippedQuery: new Set([...(options.ignoredQuery ?? []), ...(options.systemParams ?? [])]),
     updateMask: options.updateMask ?? true,
     forms: options.forms ?? false,
     readMaxBytes,
-    upstreamReadMaxBytes: options.upstreamReadMaxBytes ?? readMaxBytes,
+    upstreamReadMaxBytes,
     timeoutMs: options.timeoutMs,
     connectGet: options.connectGet ?? false,
     compressMinBytes: options.compressMinBytes,
@@ -104,6 +105,7 @@ export function readJsonOptions(
     enumAsInteger: options.enumAsInteger ?? false,
     int64AsNumber: options.int64AsNumber ?? false,
     maxDepth: options.maxDepth ?? 100,
+    maxJsonBytes: options.maxJsonBytes,
   };
 }
 

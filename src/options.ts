@@ -50,6 +50,11 @@ export interface GatewayOptions {
   readonly updateMask?: boolean;
   /** Levels of nesting in any message. Default 100. */
   readonly maxDepth?: number;
+  /**
+   * Bytes of JSON that one response message may become, which are many more than its own with `emitDefaults`. Default:
+   * 8 × upstreamReadMaxBytes.
+   */
+  readonly maxJsonBytes?: number;
 
   /**
    * REST routes take forms, `multipart/form-data` and `application/x-www-form-urlencoded`, too. Pages of any origin can
@@ -191,6 +196,11 @@ export const PLAIN_OPTIONS = {
       "REST routes take multipart and urlencoded forms too, which any page can have a browser send; off, they are 415",
   },
   maxDepth: { kind: "count", default: "100", about: "levels of nesting in any message" },
+  maxJsonBytes: {
+    kind: "count",
+    default: "8 × upstreamReadMaxBytes",
+    about: "bytes of JSON that one response message may become: 429 over it",
+  },
   readMaxBytes: {
     kind: "count",
     default: "4194304",

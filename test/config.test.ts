@@ -29,6 +29,7 @@ test("the defaults", () => {
     updateMask: true,
     forms: false,
     maxDepth: 100,
+    maxJsonBytes: 33_554_432,
     readMaxBytes: 4_194_304,
     upstreamReadMaxBytes: 4_194_304,
     timeoutMs: undefined,

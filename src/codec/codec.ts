@@ -25,6 +25,11 @@ export interface JsonOptions {
   readonly int64AsNumber: boolean;
   /** Levels of nesting allowed, Any, Struct and Value included; the message itself is level 1. Default 100. */
   readonly maxDepth: number;
+  /**
+   * Bytes of JSON that a message may become: with `emitDefaults` each two bytes of empty messages are hundreds.
+   * Default none.
+   */
+  readonly maxJsonBytes?: number | undefined;
 }
 
 /** What resolves type URLs, and how JSON looks. One object for the life of a gateway. */

@@ -26,7 +26,7 @@ export class Decoding {
   readonly wire: Uint8Array;
   readonly context: CodecContext;
   readonly reader: WireReader;
-  readonly writer = new JsonWriter();
+  readonly writer: JsonWriter;
   /** How many were skipped so far (`Skipped`). */
   unknownFields = 0;
   readonly #root: Message;
@@ -42,6 +42,7 @@ export class Decoding {
     this.parts = parts;
     this.context = context;
     this.reader = new WireReader(wire, (reason) => this.fault(reason));
+    this.writer = new JsonWriter(context.options.maxJsonBytes);
     this.#root = root;
   }
 

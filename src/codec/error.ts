@@ -1,4 +1,4 @@
-/** The two errors of reading a request: a field that is wrong, and text that is not JSON at all. */
+/** A field that is wrong, text that is not JSON at all, and JSON that grows too large. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { WireType, WireWriter } from "./wire-writer.ts";
 
@@ -24,6 +24,11 @@ export function fieldError(fieldPath: string, description: string, position?: Po
 /** The text is not JSON (RFC 8259): `invalid_argument`. */
 export function syntaxError(description: string, position: Position): ConnectError {
   return new ConnectError(`invalid JSON: ${description}${suffix(position)}`, Code.InvalidArgument);
+}
+
+/** The JSON of a message is larger than `maxJsonBytes`: `resource_exhausted`. */
+export function jsonTooLarge(maxBytes: number): ConnectError {
+  return new ConnectError(`message is larger than the limit of ${maxBytes} bytes of JSON`, Code.ResourceExhausted);
 }
 
 /** A text of the caller, fit for a message: quoted, on one line, cut short. */

@@ -1,4 +1,5 @@
 /** JSON text (RFC 8259) as UTF-8, without white space. */
+import { jsonTooLarge } from "./error.ts";
 import { sequenceEnd } from "./utf8.ts";
 
 const encoder = new TextEncoder();
@@ -21,8 +22,14 @@ export function formatKey(name: string): Uint8Array {
 
 /** A growing buffer. The caller sees to it that what it writes is well-formed as a whole; commas come by themselves. */
 export class JsonWriter {
+  readonly #maxBytes: number;
   #bytes = new Uint8Array(256);
   #length = 0;
+
+  /** @param maxBytes over it, whatever is written or finished throws ConnectError resource_exhausted. */
+  constructor(maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Bytes written so far: a mark for `truncate`. */
   get length(): number {
@@ -108,6 +115,7 @@ export class JsonWriter {
 
   /** A copy of all that was written. */
   finish(): Uint8Array {
+    if (this.#length > this.#maxBytes) throw jsonTooLarge(this.#maxBytes);
     return this.#bytes.slice(0, this.#length);
   }
 
@@ -141,6 +149,7 @@ export class JsonWriter {
   #reserve(count: number): void {
     const needed = this.#length + count;
     if (needed <= this.#bytes.length) return;
+    if (this.#length > this.#maxBytes) throw jsonTooLarge(this.#maxBytes);
     const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;

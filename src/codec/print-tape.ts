@@ -31,6 +31,8 @@ class Tape {
   jsonView = new DataView(this.json.buffer);
   /** Bytes of JSON so far. */
   length = 0;
+  /** Over so many bytes of JSON it gives up. */
+  maxLength = Number.POSITIVE_INFINITY;
   /** Messages that may be opened inside of this one. */
   levels = 0;
   /**
@@ -51,7 +53,9 @@ export const tape = new Tape();
 /** The varint last read by `readVarint`, lower half first. An array, so that 32 bits need no object of their own. */
 export const halves = new Int32Array(2);
 
-export function load(wire: Uint8Array, levels: number): void {
+/** @param maxLength bytes of JSON. Default: no limit. */
+export function load(wire: Uint8Array, levels: number, maxLength = Number.POSITIVE_INFINITY): void {
+  tape.maxLength = maxLength;
   const needed = wire.length + PADDING;
   if (needed > tape.wire.length) {
     tape.wire = new Uint8Array(Math.max(needed, tape.wire.length * 2));
@@ -79,6 +83,7 @@ export function printedSoFar(): Uint8Array {
 
 /** A copy of all that was printed. */
 export function finish(): Uint8Array {
+  if (tape.length > tape.maxLength) giveUp();
   return tape.json.slice(0, tape.length);
 }
 
@@ -105,6 +110,7 @@ export function reserve(count: number): void {
 }
 
 function grow(count: number): void {
+  if (tape.length > tape.maxLength) giveUp();
   const grown = new Uint8Array(Math.max(tape.length + count, tape.json.length * 2));
   grown.set(tape.json.subarray(0, tape.length));
   tape.json = grown;

@@ -27,7 +27,7 @@ export function compilePrinter(message: Message, context: CodecContext): Printer
   const shape = plansFor(context).shapeOfMessage(message);
   const levels = Math.min(context.options.maxDepth, MAX_LEVELS);
   const print = (wire: Uint8Array, field?: Field, skipped?: Skipped): Uint8Array | undefined => {
-    load(wire, levels);
+    load(wire, levels, context.options.maxJsonBytes);
     try {
       if (field === undefined) printMessage(shape, wire.length);
       else printOnly(shape.plan, field.number, wire.length);

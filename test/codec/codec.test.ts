@@ -64,6 +64,32 @@ describe("what is skipped in wire is counted", () => {
   });
 });
 
+describe("the JSON of a message is bounded", () => {
+  const wire = concat(text(14, "a".repeat(300)), len(38, varint(1, 1)), len(38), text(14, "é\n".repeat(50)));
+
+  it.each([false, true])("to the byte, by printer and careful decoder (emitDefaults: %j)", (emitDefaults) => {
+    const free = bothDecoders("kitchen.Kitchen", { emitDefaults });
+    const { length } = free.careful.decode(wire);
+    const enough = bothDecoders("kitchen.Kitchen", { emitDefaults, maxJsonBytes: length });
+    expect(enough.careful.decode(wire).length).toBe(length);
+    expect(enough.print(wire)).toEqual(free.print(wire));
+    const less = { emitDefaults, maxJsonBytes: length - 1 };
+    expect(bothDecoders("kitchen.Kitchen", less).print(wire)).toBeUndefined();
+    expect(() => decoder("kitchen.Kitchen", less).decode(wire)).toThrow(
+      failure(Code.ResourceExhausted, `${length - 1} bytes of JSON`),
+    );
+  });
+
+  it("long before all of it was made", () => {
+    // A megabyte of empty messages is hundreds of MB of JSON.
+    const bomb = new Uint8Array(Buffer.alloc(3 << 18, len(38)));
+    const before = process.memoryUsage().arrayBuffers;
+    const options = { emitDefaults: true, maxJsonBytes: 8 << 20 };
+    expect(() => decoder("kitchen.Kitchen", options).decode(bomb)).toThrow(failure(Code.ResourceExhausted));
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(128 << 20);
+  });
+});
+
 /** JSON, and how much of it is unknown. */
 interface Counted {
   readonly json: Readonly<Record<string, unknown>>;

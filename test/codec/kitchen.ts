@@ -1,7 +1,7 @@
 /** One schema with a field of every kind, for our codec and for protobuf-es, which the tests take as the peer. */
 import { createFileRegistry, type DescMessage, type FileRegistry, fromBinary, toJson } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import type { Codec, JsonOptions } from "../../src/codec/codec.ts";
+import type { Codec, CodecContext, JsonOptions } from "../../src/codec/codec.ts";
 import { compileCarefulDecoder } from "../../src/codec/decode.ts";
 import { compileDecoder } from "../../src/codec/decoder.ts";
 import { compilePrinter } from "../../src/codec/print.ts";
@@ -162,13 +162,26 @@ export const field = (fullName: string, name: string) => {
   return found;
 };
 
+/** Codecs keep their tables by context: properties that draw options would compile them anew in every run. */
+const contexts = new Map<string, CodecContext>();
+
+function contextOf(options: Partial<JsonOptions>): CodecContext {
+  const key = JSON.stringify(options);
+  let context = contexts.get(key);
+  if (!context) {
+    context = { registry: schema, options: { ...defaults, ...options } };
+    contexts.set(key, context);
+  }
+  return context;
+}
+
 export function decoder(fullName: string, options: Partial<JsonOptions> = {}): Pick<Codec, "decode" | "decodeField"> {
-  return compileDecoder(messageOf(schema, fullName), { registry: schema, options: { ...defaults, ...options } });
+  return compileDecoder(messageOf(schema, fullName), contextOf(options));
 }
 
 /** The printer alone, which may give up, and the decoder that it gives up to. */
 export function bothDecoders(fullName: string, options: Partial<JsonOptions> = {}) {
-  const context = { registry: schema, options: { ...defaults, ...options } };
+  const context = contextOf(options);
   const message = messageOf(schema, fullName);
   const { decode: print, decodeField: printField } = compilePrinter(message, context);
   return { print, printField, careful: compileCarefulDecoder(message, context) };
