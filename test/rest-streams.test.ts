@@ -173,7 +173,7 @@ describe.each(RUNTIMES)("in %s", (runtime) => {
 
     it("ends with the deadline, and so does the backend's call", async () => {
       answer = (exchange) => begin(exchange).write(form.message("first"));
-      const response = await get(base, form, { "connect-timeout-ms": "300" }).response;
+      const response = await get(base, form, { "connect-timeout-ms": "800" }).response;
       await readUntil(response, form.shown("first", 0));
       const rest = readBody(response).then(String);
       if (form.died) expect(await rest).toMatch(/"code":4,/);
