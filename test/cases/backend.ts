@@ -26,6 +26,9 @@ export interface Backend {
   stop(): Promise<void>;
 }
 
+/** Nobody listens there. A port that was free a moment ago may be somebody's by the time it is called. */
+const CLOSED = "http://127.0.0.1:1";
+
 export async function startBackend(descriptors: Descriptors): Promise<Backend> {
   let current: Conversation | undefined;
   const belongs = new WeakMap<object, { conversation: Conversation; recorded: Recorded }>();
@@ -66,10 +69,8 @@ export async function startBackend(descriptors: Descriptors): Promise<Backend> {
     sessions.add(session);
     session.on("close", () => sessions.delete(session));
   });
-  const closed = http.createServer();
   const bridge = await createBridge({ to: await listen(h2c) });
-  const origins = { http1: await listen(http1), grpc: bridge.url, closed: await listen(closed) };
-  closed.close();
+  const origins = { http1: await listen(http1), grpc: bridge.url, closed: CLOSED };
   return {
     origins,
     begin(conversation) {
