@@ -52,8 +52,11 @@ afterAll(async () => {
 
 const nothingOpen = () => vi.waitFor(() => expect(open.size).toBe(0), { timeout: 5000, interval: 10 });
 
-/** More than the kernel keeps for the sockets on the way, and much less than is sent. */
-const SOCKET_BYTES = 48 << 20;
+/**
+ * What the kernel may keep of two connections, and less than is sent: Linux lets a receive buffer grow to 32 MiB
+ * (tcp_rmem) and a send buffer to 4 MiB (tcp_wmem). Usually it is some 12 MiB in all.
+ */
+const SOCKET_BYTES = 80 << 20;
 
 function begin({ response }: Exchange): ServerResponse {
   return response.writeHead(200, { "content-type": "application/connect+proto" });
