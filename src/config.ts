@@ -7,8 +7,8 @@ import {
   type Backend,
   describeMismatch,
   type GatewayOptions,
+  type OptionKind,
   PLAIN_OPTIONS,
-  type PlainOption,
   PRESETS,
 } from "./options.ts";
 import { coversStrangers, describeBadPattern } from "./protocol/origin.ts";
@@ -167,14 +167,14 @@ function checkOptions(options: GatewayOptions): void {
  */
 export function checkPlainOptions(
   options: object,
-  plain: Readonly<Record<string, PlainOption>>,
+  plain: Readonly<Record<string, OptionKind>>,
   others: readonly string[],
 ): void {
   for (const [name, value] of Object.entries(options)) {
     if (others.includes(name) || value === undefined) continue;
-    const option = Object.hasOwn(plain, name) ? plain[name] : undefined;
-    if (option === undefined) throw misconfigured(`${name}: no such option`);
-    const wanted = describeMismatch(option.kind, value);
+    const kind = Object.hasOwn(plain, name) ? plain[name] : undefined;
+    if (kind === undefined) throw misconfigured(`${name}: no such option`);
+    const wanted = describeMismatch(kind, value);
     if (wanted) throw misconfigured(`${name}: ${formatValue(value)} is not ${wanted}`);
   }
 }

@@ -125,133 +125,44 @@ export interface Backend {
 
 export type OptionKind = "flag" | "count" | "text" | "name" | "list" | readonly string[];
 
-/** An option that is a plain value: what it may be, and its words in `--help` and in the README. */
-export interface PlainOption {
-  readonly kind: OptionKind;
-  /** The default, as people read it. */
-  readonly default: string;
-  /** One line, without a full stop. */
-  readonly about: string;
-}
-
 /**
- * By one rule each is also a variable of the Worker and of the environment, and a flag of the command line:
- * `emitDefaults` is `ISTHMUS_EMIT_DEFAULTS` and `--emit-defaults`.
+ * The options that are plain values, and what each may be. By one rule each is also a variable of the Worker and of the
+ * environment, and a flag of the command line: `emitDefaults` is `ISTHMUS_EMIT_DEFAULTS` and `--emit-defaults`. What
+ * people are told of them stands in `cli/option-texts.ts`, which a Worker need not carry.
  */
 export const PLAIN_OPTIONS = {
-  preset: {
-    kind: ["grpc-gateway", "envoy"],
-    default: "none",
-    about: "several options at once, as that gateway has them; an option that is given counts before its preset",
-  },
-  services: {
-    kind: "list",
-    default: "those of the files named",
-    about: "full names or `pkg.*`: what is reachable",
-  },
-  rpc: {
-    kind: ["annotated", "all", "none"],
-    default: "annotated",
-    about: "which methods RPC callers reach: those with an http rule, all, none",
-  },
-  onFault: {
-    kind: ["throw", "skip"],
-    default: "throw",
-    about: "faults in http rules: refuse to start, or warn and leave the binding out (`isthmus dev` skips)",
-  },
-  serviceConfigMode: {
-    kind: ["replace", "add"],
-    default: "replace",
-    about: "whether rules of the service config replace the annotation of a method or stand beside it",
-  },
-  unknownFields: {
-    kind: ["error", "ignore"],
-    default: "error",
-    about: "JSON keys and enum names that the schema does not have: 400, or skipped",
-  },
-  unknownQuery: {
-    kind: ["error", "ignore"],
-    default: "error",
-    about: "query parameters that name no field, or one that path or body hold: 400, or skipped",
-  },
-  ignoredQuery: { kind: "list", default: "none", about: "query parameters that are always skipped: `utm_source`" },
-  systemParams: { kind: "list", default: "none", about: "system parameters, skipped as well: `$alt`" },
-  emitDefaults: {
-    kind: "flag",
-    default: "false",
-    about: "write fields without presence although they are zero",
-  },
-  useProtoFieldName: { kind: "flag", default: "false", about: "`page_size` instead of `pageSize` in answers" },
-  enumAsInteger: { kind: "flag", default: "false", about: "numbers instead of names in answers" },
-  int64AsNumber: {
-    kind: "flag",
-    default: "false",
-    about: "64-bit integers as numbers in answers where these are exact, up to ±(2⁵³ − 1); beyond that as strings",
-  },
-  updateMask: { kind: "flag", default: "true", about: "derive the update mask of a PATCH from the keys of its body" },
-  forms: {
-    kind: "flag",
-    default: "false",
-    about:
-      "REST routes take multipart and urlencoded forms too, which any page can have a browser send; off, they are 415",
-  },
-  maxDepth: { kind: "count", default: "100", about: "levels of nesting in any message" },
-  maxJsonBytes: {
-    kind: "count",
-    default: "8 × upstreamReadMaxBytes",
-    about: "bytes of JSON that one response message may become: 429 over it",
-  },
-  readMaxBytes: {
-    kind: "count",
-    default: "4194304",
-    about: "one request message: 413 (REST), 429 (Connect); bodies that pass through are not bounded",
-  },
-  upstreamReadMaxBytes: { kind: "count", default: "readMaxBytes", about: "one response message" },
-  timeoutMs: {
-    kind: "count",
-    default: "none",
-    about: "longest time for a call; a shorter one of the caller counts",
-  },
-  connectGet: {
-    kind: "flag",
-    default: "false",
-    about: "call methods without side effects by GET, so that caches can answer",
-  },
-  compressMinBytes: {
-    kind: "count",
-    default: "none",
-    about: "answers of at least so many bytes are compressed for callers who accept it; REST streams never",
-  },
-  ndjsonBare: {
-    kind: "flag",
-    default: "false",
-    about: 'NDJSON lines are the messages themselves, without `{"result": …}` around each',
-  },
-  sseIds: { kind: "flag", default: "false", about: "number the events of an event stream" },
-  sseRetryMs: {
-    kind: "count",
-    default: "none",
-    about: "how long a browser waits before it connects to an event stream again",
-  },
-  sseHeartbeatMs: { kind: "count", default: "none", about: "an idle event stream gets a comment this often" },
-  allowHeaders: {
-    kind: "list",
-    default: "all",
-    about: "the request headers that become metadata; some never do",
-  },
-  denyHeaders: { kind: "list", default: "none", about: "request headers that never become metadata" },
-  metadataPrefix: {
-    kind: "name",
-    default: "none",
-    about: "request headers with this prefix become metadata without it: `Grpc-Metadata-`",
-  },
-  clientIpHeader: {
-    kind: "name",
-    default: "none",
-    about: "header with the caller's address, appended to `x-forwarded-for`; on Cloudflare `cf-connecting-ip`",
-  },
-  challenge: { kind: "text", default: "Bearer", about: "`WWW-Authenticate` of a 401" },
-} as const satisfies Partial<Record<keyof GatewayOptions, PlainOption>>;
+  preset: ["grpc-gateway", "envoy"],
+  services: "list",
+  rpc: ["annotated", "all", "none"],
+  onFault: ["throw", "skip"],
+  serviceConfigMode: ["replace", "add"],
+  unknownFields: ["error", "ignore"],
+  unknownQuery: ["error", "ignore"],
+  ignoredQuery: "list",
+  systemParams: "list",
+  emitDefaults: "flag",
+  useProtoFieldName: "flag",
+  enumAsInteger: "flag",
+  int64AsNumber: "flag",
+  updateMask: "flag",
+  forms: "flag",
+  maxDepth: "count",
+  maxJsonBytes: "count",
+  readMaxBytes: "count",
+  upstreamReadMaxBytes: "count",
+  timeoutMs: "count",
+  connectGet: "flag",
+  compressMinBytes: "count",
+  ndjsonBare: "flag",
+  sseIds: "flag",
+  sseRetryMs: "count",
+  sseHeartbeatMs: "count",
+  allowHeaders: "list",
+  denyHeaders: "list",
+  metadataPrefix: "name",
+  clientIpHeader: "name",
+  challenge: "text",
+} as const satisfies Partial<Record<keyof GatewayOptions, OptionKind>>;
 
 /** What each preset sets, and nothing else. */
 export const PRESETS = {

@@ -26,7 +26,7 @@ export function variableName(option: string): string {
 export function readVariables(env: Readonly<Record<string, unknown>>): Omit<GatewayOptions, "schema"> {
   const options: Record<string, unknown> = {};
   const known = new Set([UPSTREAM, UPSTREAM_PROTOCOL, BACKENDS, SERVICE_CONFIG, CORS]);
-  for (const [option, { kind }] of Object.entries(PLAIN_OPTIONS)) {
+  for (const [option, kind] of Object.entries(PLAIN_OPTIONS)) {
     const name = variableName(option);
     known.add(name);
     const given = env[name];

@@ -69,7 +69,7 @@ const WRONG = {
   list: ["a,b", [1], {}, null],
   choice: ["nonsense", true, null],
 };
-for (const [option, { kind }] of Object.entries(PLAIN_OPTIONS)) {
+for (const [option, kind] of Object.entries(PLAIN_OPTIONS)) {
   const values: readonly unknown[] = WRONG[typeof kind === "string" ? kind : "choice"];
   test.each(values.map((value) => [value]))(`${option} cannot be %j`, (value) => {
     expect(() => read({ [option]: value })).toThrow(failure(Code.InvalidArgument, option));

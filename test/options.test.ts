@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { OPTION_TEXTS } from "../src/cli/option-texts.ts";
 import { readConfig } from "../src/config.ts";
 import { describeMismatch, PLAIN_OPTIONS, parseOption } from "../src/options.ts";
 
 test("the README's table says of every option what --help says", async () => {
   const readme = await readFile(new URL("../README.md", import.meta.url), "utf8");
-  for (const [option, { default: standard, about }] of Object.entries(PLAIN_OPTIONS)) {
+  for (const [option, { default: standard, about }] of Object.entries(OPTION_TEXTS)) {
     expect(readme).toContain(`| \`${option}\` | ${standard} | ${about} |`);
   }
 });
@@ -13,7 +14,8 @@ test("the README's table says of every option what --help says", async () => {
 test("the defaults that the table names are those that count", () => {
   const config = readConfig({ schema: new Uint8Array(0), backends: { "*": { url: "http://backend.example" } } });
   const named = new Map(Object.entries(config));
-  for (const [option, { kind, default: text }] of Object.entries(PLAIN_OPTIONS)) {
+  for (const [option, { default: text }] of Object.entries(OPTION_TEXTS)) {
+    const kind = PLAIN_OPTIONS[option as keyof typeof PLAIN_OPTIONS];
     const value = parseOption(kind, text);
     // The others are words: "none", "all", or the name of another option.
     if (kind !== "list" && text !== "none" && describeMismatch(kind, value) === undefined) {

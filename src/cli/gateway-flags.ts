@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { describeMismatch, type GatewayOptions, type OptionKind, PLAIN_OPTIONS, parseOption } from "../options.ts";
 import { variableName } from "../variables.ts";
+import { OPTION_TEXTS } from "./option-texts.ts";
 
 export type PlainOptionName = keyof typeof PLAIN_OPTIONS;
 
@@ -10,7 +11,8 @@ export type PlainOptions = { readonly [Name in PlainOptionName]?: GatewayOptions
 
 /** A flag that takes the place of the option's variable. */
 export function createFlag(name: PlainOptionName): Option {
-  const { kind, default: standard, about } = PLAIN_OPTIONS[name];
+  const kind = PLAIN_OPTIONS[name];
+  const { default: standard, about } = OPTION_TEXTS[name];
   const words = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return new Option(`--${words} ${formatValue(kind)}`, `${about} (default: ${standard})`)
     .env(variableName(name))

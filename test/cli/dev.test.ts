@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { type Backend, startBackend } from "../../examples/library/backend.ts";
+import { OPTION_TEXTS } from "../../src/cli/option-texts.ts";
 import { compileProtos } from "../../src/node/protos.ts";
-import { PLAIN_OPTIONS } from "../../src/options.ts";
 import { variableName } from "../../src/variables.ts";
 import { type Command, runCommand } from "../process.ts";
 
@@ -83,7 +83,7 @@ test("--help names every option with its flag, default, meaning and variable", a
   const command = runCommand(["bin/isthmus.js", "dev", "--help"], { COLUMNS: "1000" });
   expect(await command.ended).toBe(0);
   const help = command.output.replace(/\s+/g, " ");
-  for (const [option, { default: standard, about }] of Object.entries(PLAIN_OPTIONS)) {
+  for (const [option, { default: standard, about }] of Object.entries(OPTION_TEXTS)) {
     const flag = `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     expect(help).toContain(`${flag} `);
     expect(help).toContain(`${about} (default: ${standard}) (env: ${variableName(option)})`);

@@ -1,0 +1,137 @@
+/** What people are told of the plain options: `--help`, and the README's table, which a test holds to it. */
+import type { PLAIN_OPTIONS } from "../options.ts";
+
+export interface OptionText {
+  /** The default, as people read it. */
+  readonly default: string;
+  /** One line, without a full stop. */
+  readonly about: string;
+}
+
+export const OPTION_TEXTS = {
+  preset: {
+    default: "none",
+    about: "several options at once, as that gateway has them; an option that is given counts before its preset",
+  },
+  services: {
+    default: "those of the files named",
+    about: "full names or `pkg.*`: what is reachable",
+  },
+  rpc: {
+    default: "annotated",
+    about: "which methods RPC callers reach: those with an http rule, all, none",
+  },
+  onFault: {
+    default: "throw",
+    about: "faults in http rules: refuse to start, or warn and leave the binding out (`isthmus dev` skips)",
+  },
+  serviceConfigMode: {
+    default: "replace",
+    about: "whether rules of the service config replace the annotation of a method or stand beside it",
+  },
+  unknownFields: {
+    default: "error",
+    about: "JSON keys and enum names that the schema does not have: 400, or skipped",
+  },
+  unknownQuery: {
+    default: "error",
+    about: "query parameters that name no field, or one that path or body hold: 400, or skipped",
+  },
+  ignoredQuery: {
+    default: "none",
+    about: "query parameters that are always skipped: `utm_source`",
+  },
+  systemParams: {
+    default: "none",
+    about: "system parameters, skipped as well: `$alt`",
+  },
+  emitDefaults: {
+    default: "false",
+    about: "write fields without presence although they are zero",
+  },
+  useProtoFieldName: {
+    default: "false",
+    about: "`page_size` instead of `pageSize` in answers",
+  },
+  enumAsInteger: {
+    default: "false",
+    about: "numbers instead of names in answers",
+  },
+  int64AsNumber: {
+    default: "false",
+    about: "64-bit integers as numbers in answers where these are exact, up to ±(2⁵³ − 1); beyond that as strings",
+  },
+  updateMask: {
+    default: "true",
+    about: "derive the update mask of a PATCH from the keys of its body",
+  },
+  forms: {
+    default: "false",
+    about:
+      "REST routes take multipart and urlencoded forms too, which any page can have a browser send; off, they are 415",
+  },
+  maxDepth: {
+    default: "100",
+    about: "levels of nesting in any message",
+  },
+  maxJsonBytes: {
+    default: "8 × upstreamReadMaxBytes",
+    about: "bytes of JSON that one response message may become: 429 over it",
+  },
+  readMaxBytes: {
+    default: "4194304",
+    about: "one request message: 413 (REST), 429 (Connect); bodies that pass through are not bounded",
+  },
+  upstreamReadMaxBytes: {
+    default: "readMaxBytes",
+    about: "one response message",
+  },
+  timeoutMs: {
+    default: "none",
+    about: "longest time for a call; a shorter one of the caller counts",
+  },
+  connectGet: {
+    default: "false",
+    about: "call methods without side effects by GET, so that caches can answer",
+  },
+  compressMinBytes: {
+    default: "none",
+    about: "answers of at least so many bytes are compressed for callers who accept it; REST streams never",
+  },
+  ndjsonBare: {
+    default: "false",
+    about: 'NDJSON lines are the messages themselves, without `{"result": …}` around each',
+  },
+  sseIds: {
+    default: "false",
+    about: "number the events of an event stream",
+  },
+  sseRetryMs: {
+    default: "none",
+    about: "how long a browser waits before it connects to an event stream again",
+  },
+  sseHeartbeatMs: {
+    default: "none",
+    about: "an idle event stream gets a comment this often",
+  },
+  allowHeaders: {
+    default: "all",
+    about: "the request headers that become metadata; some never do",
+  },
+  denyHeaders: {
+    default: "none",
+    about: "request headers that never become metadata",
+  },
+  metadataPrefix: {
+    default: "none",
+    about: "request headers with this prefix become metadata without it: `Grpc-Metadata-`",
+  },
+  clientIpHeader: {
+    default: "none",
+    about: "header with the caller's address, appended to `x-forwarded-for`; on Cloudflare `cf-connecting-ip`",
+  },
+  challenge: {
+    default: "Bearer",
+    about: "`WWW-Authenticate` of a 401",
+  },
+} as const satisfies Record<keyof typeof PLAIN_OPTIONS, OptionText>;
