@@ -194,14 +194,15 @@ test.each(PATHS)(
   "a reader that waits stops the backend's writes, $name, and gets all when it goes on",
   async (path) => {
     const { method, header } = path.download;
-    const bytes = 64 * MIB;
+    const bytes = 128 * MIB;
     const { request, response } = open(path, path.download.path, method, { ...header, "x-bytes": String(bytes) });
     request.end(path.request);
     const answer = await response;
     answer.pause();
     for (let before = -1; before !== carried; await sleep(300)) before = carried;
-    // What the kernel's buffers of four sockets take.
-    expect(carried).toBeLessThan(32 * MIB);
+    // What the kernel may keep of two connections: Linux lets a receive buffer grow to 32 MiB (tcp_rmem) and a send
+    // buffer to 4 MiB (tcp_wmem). Usually it is some 12 MiB in all.
+    expect(carried).toBeLessThan(80 * MIB);
     let length = 0;
     for await (const chunk of answer) length += chunk.length;
     expect(length).toBeGreaterThan(bytes);
