@@ -32,6 +32,7 @@ export interface Config extends JsonOptions {
   readonly readMaxBytes: number;
   readonly upstreamReadMaxBytes: number;
   readonly timeoutMs: number | undefined;
+  readonly upstreamGzip: boolean;
   readonly connectGet: boolean;
   readonly compressMinBytes: number | undefined;
   readonly ndjsonBare: boolean;
@@ -77,6 +78,7 @@ export function readConfig(given: GatewayOptions): Config {
     readMaxBytes,
     upstreamReadMaxBytes,
     timeoutMs: options.timeoutMs,
+    upstreamGzip: options.upstreamGzip ?? false,
     connectGet: options.connectGet ?? false,
     compressMinBytes: options.compressMinBytes,
     ndjsonBare: options.ndjsonBare ?? false,

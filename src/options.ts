@@ -68,6 +68,8 @@ export interface GatewayOptions {
   readonly upstreamReadMaxBytes?: number;
   /** Longest time for a call in milliseconds; a shorter one of the caller counts. Default none. */
   readonly timeoutMs?: number;
+  /** Backends may compress streams and answers of gRPC-Web: fewer bytes on a long way, more work here. Default false. */
+  readonly upstreamGzip?: boolean;
   /** Call methods without side effects by Connect GET. Default false. */
   readonly connectGet?: boolean;
 
@@ -150,6 +152,7 @@ export const PLAIN_OPTIONS = {
   maxJsonBytes: "count",
   readMaxBytes: "count",
   upstreamReadMaxBytes: "count",
+  upstreamGzip: "flag",
   timeoutMs: "count",
   connectGet: "flag",
   compressMinBytes: "count",

@@ -114,7 +114,7 @@ function requireBackend(config: Config, { name }: Service): Required<Backend> {
 }
 
 function createUpstream({ url, fetch, protocol }: Required<Backend>, config: Config): CallFn {
-  const options = { url, fetch, readMaxBytes: config.upstreamReadMaxBytes };
+  const options = { url, fetch, readMaxBytes: config.upstreamReadMaxBytes, offersGzip: config.upstreamGzip };
   if (protocol === "connect") return createConnectUpstream({ ...options, connectGet: config.connectGet });
   return createGrpcWebUpstream({ ...options, convert: protocol === "grpc" });
 }

@@ -33,6 +33,7 @@ test("the defaults", () => {
     readMaxBytes: 4_194_304,
     upstreamReadMaxBytes: 4_194_304,
     timeoutMs: undefined,
+    upstreamGzip: false,
     connectGet: false,
     compressMinBytes: undefined,
     ndjsonBare: false,

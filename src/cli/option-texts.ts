@@ -82,6 +82,10 @@ export const OPTION_TEXTS = {
     default: "4194304",
     about: "one request message: 413 (REST), 429 (Connect); bodies that pass through are not bounded",
   },
+  upstreamGzip: {
+    default: "false",
+    about: "backends may compress streams and answers of gRPC-Web; of other answers the runtime says so by itself",
+  },
   upstreamReadMaxBytes: {
     default: "readMaxBytes",
     about: "one response message",

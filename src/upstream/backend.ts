@@ -11,6 +11,8 @@ export interface UpstreamOptions {
   readonly fetch: typeof fetch;
   /** Bytes of one response message. */
   readonly readMaxBytes: number;
+  /** Streams, and all answers of gRPC-Web, may come compressed. Of other answers `fetch` itself says so. */
+  readonly offersGzip: boolean;
 }
 
 /** `cf` is Cloudflare's: what its edge does with the request. */

@@ -6,10 +6,18 @@ import { readEnvelopes } from "../protocol/envelope-stream.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { codeOfStatus } from "../protocol/status.ts";
 import { brokenAnswer, type UpstreamOptions, unexpected, unexpectedType } from "./backend.ts";
-import { callEnveloped, checkCoding } from "./enveloped.ts";
+import { callEnveloped, checkCoding, type EnvelopedProtocol } from "./enveloped.ts";
 
 const TYPE = "application/connect+proto";
 const ENCODING = "connect-content-encoding";
+
+const PROTOCOL: EnvelopedProtocol = {
+  check: checkHead,
+  read: readMessages,
+  acceptField: "connect-accept-encoding",
+  rawFields: [ENCODING],
+  init: {},
+};
 
 /** Header fields of both kinds of call. */
 export function putConnectHeader({ header, timeoutMs }: Call): void {
@@ -20,7 +28,7 @@ export function putConnectHeader({ header, timeoutMs }: Call): void {
 export function callConnectStream(call: Call, options: UpstreamOptions): Promise<Reply> {
   putConnectHeader(call);
   call.header.set("content-type", TYPE);
-  return callEnveloped(call, options, { check: checkHead, read: readMessages, rawFields: [ENCODING], init: {} });
+  return callEnveloped(call, options, PROTOCOL);
 }
 
 /** Streaming answers have HTTP status 200, always: another is no answer of the protocol. */

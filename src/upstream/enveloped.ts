@@ -19,6 +19,8 @@ export interface EnvelopedProtocol {
   check(response: Response, call: Call): void;
   /** The answer's messages. */
   read(call: Call, response: Response, options: UpstreamOptions): Messages;
+  /** Request header field that says which codings are understood. */
+  readonly acceptField: string;
   /** Response header fields that an untouched body cannot do without. */
   readonly rawFields: readonly string[];
   /** What the fetch is told besides. */
@@ -27,6 +29,7 @@ export interface EnvelopedProtocol {
 
 /** @param call its header is that of the request, complete. */
 export async function callEnveloped(call: Call, options: UpstreamOptions, protocol: EnvelopedProtocol): Promise<Reply> {
+  if (options.offersGzip && call.body.kind !== "raw") call.header.set(protocol.acceptField, "gzip");
   const request = await openEnvelopes(call);
   try {
     const init = { method: "POST", headers: call.header, ...bodyInit(request.payload), ...protocol.init };

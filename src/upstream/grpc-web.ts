@@ -33,6 +33,7 @@ export function createGrpcWebUpstream(options: GrpcWebUpstreamOptions): CallFn {
   const protocol: EnvelopedProtocol = {
     check: checkHead,
     read: readMessages,
+    acceptField: "grpc-accept-encoding",
     rawFields: ["grpc-encoding", ...STATUS_FIELDS],
     init: options.convert ? { cf: { grpcWeb: "convert" } } : {},
   };

@@ -19,7 +19,12 @@ function answer(...envelopes: Parameters<typeof encodeEnvelopes>): () => Respons
   return () => new Response(encodeEnvelopes(...envelopes) as Uint8Array<ArrayBuffer>, { headers });
 }
 
-const optionsOf = (fetch: typeof globalThis.fetch) => ({ url: "http://backend.example", fetch, readMaxBytes: 1_000 });
+const optionsOf = (fetch: typeof globalThis.fetch, offersGzip = false) => ({
+  url: "http://backend.example",
+  fetch,
+  readMaxBytes: 1_000,
+  offersGzip,
+});
 
 test("a stream is called as Connect has it", async () => {
   const { fetch, seen } = fakeBackend(answer(message, endOf()));

@@ -52,6 +52,7 @@ function upstreamOf(url: string, options: Partial<ConnectUpstreamOptions> = {}) 
     url,
     fetch: (...args) => fetch(...args),
     readMaxBytes: 1_000,
+    offersGzip: false,
     connectGet: false,
     ...options,
   });

@@ -13,6 +13,7 @@ function upstream(fetch: typeof globalThis.fetch, options: Partial<GrpcWebUpstre
     url: "http://backend.example/prefix",
     fetch,
     readMaxBytes: 1_000,
+    offersGzip: false,
     convert: false,
     ...options,
   });
