@@ -1,6 +1,7 @@
 /** Reads messages, fields and enums of the model from descriptors, each once and only when asked for. */
 import type { DescEnum, DescExtension, DescField, DescMessage, Registry, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { groupBy } from "./group-by.ts";
 import { LazyMessage, type MessageContent } from "./lazy-message.ts";
 import { type Enum, type Field, type Message, type Oneof, Type } from "./model.ts";
 
@@ -100,7 +101,7 @@ export function createMessageReader(registry?: Registry): MessageReader {
 /** Keyed by full name of the message that is extended. */
 function extensionsByMessage(registry: Registry | undefined): ReadonlyMap<string, readonly DescExtension[]> {
   const extensions = [...(registry ?? [])].filter((desc) => desc.kind === "extension");
-  return Map.groupBy(extensions, (extension) => extension.extendee.typeName);
+  return groupBy(extensions, (extension) => extension.extendee.typeName);
 }
 
 function fieldType(desc: DescField | DescExtension): Type {

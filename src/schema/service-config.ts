@@ -1,4 +1,5 @@
 /** Reads http rules by selector from a service config (google.api.Service), and gives them to the methods they name. */
+import { groupBy } from "./group-by.ts";
 import type { Fault, HttpRule, Method, Schema, Service } from "./model.ts";
 
 /** A google.api.Service as parsed YAML or JSON. Only `http` is looked at. */
@@ -94,7 +95,7 @@ export function withRules(service: Service, rulesOf: (method: Method) => readonl
 
 /** @returns finds the rules that fit a method, in the order of the config. */
 function indexRules(rules: readonly SelectedRule[]): (method: string) => readonly SelectedRule[] {
-  const exact = Map.groupBy(rules, (rule) => rule.selector);
+  const exact = groupBy(rules, (rule) => rule.selector);
   const patterns = rules.filter(({ selector }) => selector.endsWith("*"));
   return (method) =>
     [
