@@ -2,7 +2,7 @@
 import { formatFault } from "../config.ts";
 import { type ProbeOptions, probeBackend } from "../node/probe.ts";
 import { adviseRoutes } from "../route/advice.ts";
-import type { Fault } from "../schema/model.ts";
+import type { Fault, Method } from "../schema/model.ts";
 import { readCa } from "./ca.ts";
 import { loadRules, type Rules, type SchemaArguments } from "./schema.ts";
 
@@ -30,9 +30,7 @@ async function checkRules({ json, ...args }: SchemaArguments & Pick<CheckArgumen
   const rules = await loadRules(args);
   const faults = [...rules.faults, ...adviseRoutes(rules.routes, takenPaths(rules))];
   const errors = faults.filter((fault) => fault.severity === "error").length;
-  process.stdout.write(
-    json ? `${JSON.stringify(faults, null, 2)}\n` : formatReport(faults, errors, rules.routes.length),
-  );
+  process.stdout.write(json ? `${JSON.stringify(faults, null, 2)}\n` : formatReport(faults, errors, rules));
   if (errors > 0) process.exitCode = 1;
 }
 
@@ -42,13 +40,16 @@ async function checkUpstream(url: string, { upstreamProtocol, ca, json }: CheckA
   if (!ok) process.exitCode = 1;
 }
 
-function formatReport(faults: readonly Fault[], errors: number, routes: number): string {
+function formatReport(faults: readonly Fault[], errors: number, rules: Rules): string {
   const lines = faults.map((fault) => `${fault.severity}: ${formatFault(fault)}\n`);
   const counts = [
     count(errors, "error"),
     count(faults.length - errors, "warning"),
-    `${count(routes, "binding")} served`,
+    `${count(rules.routes.length, "binding")} served`,
   ];
+  const bare = servedMethods(rules).filter((method) => method.rules.length === 0);
+  const names = bare.map(({ name, service }) => `${service.name}.${name}`).join(", ");
+  if (bare.length > 0) lines.push(`without an http rule, so only served where rpc is "all": ${names}\n`);
   return `${lines.join("")}${counts.join(", ")}\n`;
 }
 
@@ -56,12 +57,15 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+function servedMethods({ schema, services }: Rules): readonly Method[] {
+  return schema.services.filter(({ name }) => services.has(name)).flatMap(({ methods }) => methods);
+}
+
 /** Paths that a Worker with the defaults answers before it looks at routes. */
-function takenPaths({ schema, services }: Rules): ReadonlyMap<string, string> {
-  const methods = schema.services.filter(({ name }) => services.has(name)).flatMap((service) => service.methods);
+function takenPaths(rules: Rules): ReadonlyMap<string, string> {
   return new Map([
     ["/healthz", "the health check of the Worker"],
-    ...methods
+    ...servedMethods(rules)
       .filter(({ rules }) => rules.length > 0)
       .map(({ path, name, service }) => [path, `the RPC path of ${service.name}.${name}, for Connect calls`] as const),
   ]);

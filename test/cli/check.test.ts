@@ -61,6 +61,15 @@ test("warnings alone: 0", async () => {
   expect(lines.at(-1)).toBe("0 errors, 6 warnings, 7 bindings served");
 });
 
+test("methods without a rule are named, and are no fault", async () => {
+  await writeRules("", 'get: "/a"', "");
+  const { code, output } = await check([]);
+  expect(code).toBe(0);
+  const [bare, ...counts] = output.trimEnd().split("\n");
+  expect(bare).toMatch(/^without an http rule, .*: p\.S\.R0, p\.S\.R2$/);
+  expect(counts).toEqual(["0 errors, 0 warnings, 1 binding served"]);
+});
+
 test("--json: one array, and nothing else", async () => {
   await writeRules('get: "/a/{nope}"');
   const { code, output } = await check(["--json"]);
