@@ -60,9 +60,9 @@ export function webResponseHeader(from: H2Headers): OutgoingHttpHeaders {
   };
 }
 
-/** The trailers in a header block that is the whole answer (Trailers-Only). */
+/** The trailers in a header block that is the whole answer (Trailers-Only). Its date is of HTTP: servers add it by themselves. */
 export function trailersOnlyFields(from: H2Headers): H2Headers {
-  return pick(from, (name) => !CONNECTION.has(name));
+  return pick(from, (name) => !CONNECTION.has(name) && name !== "date");
 }
 
 /** Those fields of a header block that say how the call ended. */

@@ -73,7 +73,10 @@ function readMessages(call: Call, { headers, body }: Response, options: Upstream
       // can tell them apart: all of it is both.
       const trailers = last ? parseTrailers(last) : headers;
       const error = parseGrpcStatus(trailers);
-      return { ...(error && { error }), trailer: responseMetadata(trailers) };
+      const trailer = responseMetadata(trailers);
+      // That one is HTTP's.
+      if (!last) trailer.delete("date");
+      return { ...(error && { error }), trailer };
     },
     describe: (error) => brokenAnswer(call, options, error),
   });

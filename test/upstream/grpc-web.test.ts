@@ -80,6 +80,18 @@ test("a unary failure holds its header, and its trailer marked as such", async (
   expect([metadata.get("x-lead"), metadata.get("trailer-x-end")]).toEqual(["1", "2"]);
 });
 
+test("a header that is the whole answer is the trailer too, but for HTTP's date", async () => {
+  const date = "Tue, 15 Nov 1994 08:12:31 GMT";
+  const { fetch } = fakeBackend(answer([], { date, "grpc-status": "5", "x-end": "2" }));
+  const reply = await upstream(fetch)(callOf("Server"));
+  if (reply.body.kind !== "stream") throw new Error(reply.body.kind);
+  const { end } = await drain(reply.body.messages);
+  expect([end.error, Object.fromEntries(end.trailer)]).toEqual([
+    failure(Code.NotFound),
+    { "x-end": "2", "x-lead": "1" },
+  ]);
+});
+
 test("a failed stream ends with its error and trailer after its messages", async () => {
   const { fetch } = fakeBackend(answer([message, trailers(NOT_FOUND, { "x-end": "2" })]));
   const reply = await upstream(fetch)(callOf("Server"));
