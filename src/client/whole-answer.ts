@@ -3,10 +3,19 @@ import { chooseEncoding, compress, ENCODED_BY_HAND } from "../protocol/compressi
 
 /** When answers are compressed. */
 export interface CompressionRule {
-  /** Value of the request's Accept-Encoding. */
+  /** As `acceptedEncodings` has it. */
   readonly accept: string | null;
   /** Bytes from which it is worth it. Undefined: never. */
   readonly minBytes: number | undefined;
+}
+
+/**
+ * The request's Accept-Encoding. Cloudflare, and every local stand-in for it, puts `br, gzip` in its place and hands the
+ * caller what that one takes; but the stand-ins leave gzip to callers who sent no such field, and tell so by an empty one.
+ */
+export function acceptedEncodings(request: Request): string | null {
+  const { cf } = request as Request & { readonly cf?: { readonly clientAcceptEncoding?: unknown } };
+  return cf?.clientAcceptEncoding === "" ? null : request.headers.get("accept-encoding");
 }
 
 /** @param headers owned by the answer; Content-Encoding and Vary are set as the body turns out (RFC 9110 §12.5.3). */

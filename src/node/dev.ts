@@ -20,6 +20,9 @@ const ENTRY = "/src/index.js";
 /** Name of the Worker through which fetches go where a backend speaks gRPC. */
 const OUTBOUND = "outbound";
 
+/** How workerd tells of an answer's body that failed; up to the error itself it speaks of its own source. */
+const UNCAUGHT = /^Uncaught exception: \S+: failed: remote\.jsg\.Error: /;
+
 export interface DevOptions {
   /** Bytes of a google.protobuf.FileDescriptorSet, or what `isthmus compile` makes of it. */
   readonly schema: Uint8Array;
@@ -77,7 +80,7 @@ export async function startDevServer({ schema, host, port, warn, log, ...rest }:
       log: new Log(LogLevel.NONE),
       handleStructuredLogs: ({ level, message }) => {
         if (level === "warn") return;
-        log(message);
+        log(message.replace(UNCAUGHT, "an answer broke off: "));
         watch?.hear(message);
       },
       telemetry: { enabled: false },
