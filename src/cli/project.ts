@@ -60,7 +60,8 @@ npm run deploy             # to your account at Cloudflare
 \`\`\`
 
 Replace \`proto/greeting\` with your own .proto files, and write where your backend is into \`wrangler.toml\`. Until a
-backend listens there, calls are answered with 503.
+backend listens there, calls are answered with 503. Of a gRPC backend, here, that is the URL of
+\`npx isthmus bridge --to http://127.0.0.1:50051\`, and the protocol is \`grpc\`.
 
 \`\`\`sh
 curl -s http://localhost:8787/healthz
