@@ -43,6 +43,7 @@ const GATEWAY_NAMES: ReadonlyMap<string, string> = new Map([
   ["sse_ids", "sseIds"],
   ["sse_retry_ms", "sseRetryMs"],
   ["sse_heartbeat_ms", "sseHeartbeatMs"],
+  ["compress_min_bytes", "compressMinBytes"],
 ]);
 
 const CORS_NAMES: ReadonlyMap<string, string> = new Map([
