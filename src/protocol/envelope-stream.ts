@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { End, Messages } from "../call.ts";
 import { type Chunks, openChunks } from "./bytes.ts";
 import { isIdentity, readDecoded } from "./compression.ts";
-import { COMPRESSED, type Envelope, EnvelopeCutter } from "./envelope.ts";
+import { COMPRESSED, EnvelopeCutter } from "./envelope.ts";
 import { createMessages, type MessageSource } from "./messages.ts";
 
 export interface EnvelopeReading {
@@ -13,6 +13,8 @@ export interface EnvelopeReading {
   readonly encoding: string | null;
   /** Flag of the envelope that ends the stream; 0: the end of the body does. */
   readonly endFlag: number;
+  /** What came with the body, for the error of one that holds no envelopes at all. */
+  readonly origin?: string;
   /** Code of a body that is not made of envelopes as it should be. */
   readonly faultCode: Code;
   /**
@@ -38,7 +40,7 @@ export function readEnvelopes(stream: ReadableStream<Uint8Array> | null, reading
 const NO_CHUNKS: Chunks = { read: async () => undefined, cancel: async () => undefined };
 
 async function* readSource(chunks: Chunks, reading: EnvelopeReading): MessageSource {
-  const cutter = new EnvelopeCutter(reading.maxBytes);
+  const cutter = new EnvelopeCutter(reading.maxBytes, (flags) => checkFlags(flags, reading));
   let last: Uint8Array | undefined;
   let count = 0;
   for (let chunk = await chunks.read(); chunk; chunk = await chunks.read()) {
@@ -48,7 +50,7 @@ async function* readSource(chunks: Chunks, reading: EnvelopeReading): MessageSou
     try {
       for (const envelope of cutter.push(chunk)) {
         if (last) throw faulty(reading, "an envelope follows the one that ends the stream");
-        const data = await readData(envelope, reading);
+        const data = await (envelope.flags & COMPRESSED ? decompress(envelope.data, reading) : envelope.data);
         if (reading.endFlag && envelope.flags & reading.endFlag) {
           last = data;
           continue;
@@ -74,15 +76,14 @@ async function* readSource(chunks: Chunks, reading: EnvelopeReading): MessageSou
   return reading.end(last, count);
 }
 
-function readData({ flags, data }: Envelope, reading: EnvelopeReading): Uint8Array | Promise<Uint8Array> {
-  if (flags & ~(COMPRESSED | reading.endFlag)) {
-    throw new ConnectError(`an envelope has unknown flags: ${flags}`, Code.Internal);
+function checkFlags(flags: number, { endFlag, encoding, origin }: EnvelopeReading): void {
+  if (flags & ~(COMPRESSED | endFlag)) {
+    const from = origin === undefined ? "" : `; ${origin}`;
+    throw new ConnectError(`an envelope has unknown flags: ${flags}${from}`, Code.Internal);
   }
-  if (!(flags & COMPRESSED)) return data;
-  if (isIdentity(reading.encoding)) {
+  if (flags & COMPRESSED && isIdentity(encoding)) {
     throw new ConnectError("an envelope is compressed, but no coding was declared", Code.Internal);
   }
-  return decompress(data, reading);
 }
 
 /** Nothing compressed is nothing. */

@@ -20,6 +20,7 @@ const TRUSTED_BYTES = 131_072;
 /** Cuts envelopes out of bytes that come in chunks of any size. */
 export class EnvelopeCutter {
   readonly #maxBytes: number;
+  readonly #checkFlags: (flags: number) => void;
   /** Prefix of the envelope that is not whole yet, in the first `#prefixLength` bytes. */
   readonly #prefix = new DataView(new ArrayBuffer(PREFIX_BYTES));
   #prefixLength = 0;
@@ -27,9 +28,14 @@ export class EnvelopeCutter {
   #data: Uint8Array = EMPTY;
   #length = 0;
 
-  /** @param maxBytes of the data of one envelope. */
-  constructor(maxBytes: number) {
+  /**
+   * @param maxBytes of the data of one envelope.
+   * @param checkFlags throws for flags that no envelope has. It is asked before the length is believed: bytes that are
+   *   no envelope, a page of HTML, look like a huge one.
+   */
+  constructor(maxBytes: number, checkFlags: (flags: number) => void) {
     this.#maxBytes = maxBytes;
+    this.#checkFlags = checkFlags;
   }
 
   /** Bytes that wait for the rest of their envelope. */
@@ -40,8 +46,8 @@ export class EnvelopeCutter {
   /**
    * All envelopes that are whole with this chunk. Their data is theirs to keep.
    *
-   * @throws ConnectError resource_exhausted at an envelope that says it is longer than allowed; those before it have
-   *   come out by then.
+   * @throws ConnectError resource_exhausted at an envelope that says it is longer than allowed, and what `checkFlags`
+   *   throws; the envelopes before it have come out by then.
    */
   *push(chunk: Uint8Array): Generator<Envelope, void> {
     let at = 0;
@@ -67,6 +73,7 @@ export class EnvelopeCutter {
   }
 
   #sizeIn(view: DataView, at: number): number {
+    this.#checkFlags(view.getUint8(at));
     const size = view.getUint32(at + 1);
     if (size > this.#maxBytes) throw tooLarge(this.#maxBytes);
     return size;

@@ -49,6 +49,11 @@ export function unexpectedType(type: string | undefined, family: RegExp): Connec
   return unexpected(`content type ${type ?? "none"}`, code);
 }
 
+/** For the error of a body that holds something else: who puts such bodies there, a proxy most often, can be found. */
+export function describeHead({ status, headers }: Response): string {
+  return `the backend answered with HTTP ${status}, content type ${headers.get("content-type") ?? "none"}`;
+}
+
 /** An answer that began well: it broke off, or is not in its coding. The code is that of connect-es for either. */
 export function brokenAnswer(call: Call, options: UpstreamOptions, cause: unknown): ConnectError {
   return failureOf(call, options, "the answer of the backend cannot be read", Code.Internal, cause);

@@ -5,7 +5,7 @@ import { CONNECT_VERSION, END_STREAM, parseEndStream } from "../protocol/connect
 import { readEnvelopes } from "../protocol/envelope-stream.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { codeOfStatus } from "../protocol/status.ts";
-import { brokenAnswer, type UpstreamOptions, unexpected, unexpectedType } from "./backend.ts";
+import { brokenAnswer, describeHead, type UpstreamOptions, unexpected, unexpectedType } from "./backend.ts";
 import { callEnveloped, checkCoding, type EnvelopedProtocol } from "./enveloped.ts";
 
 const TYPE = "application/connect+proto";
@@ -47,6 +47,7 @@ function readMessages(call: Call, response: Response, options: UpstreamOptions):
     encoding: checkCoding(response.headers.get(ENCODING)),
     endFlag: END_STREAM,
     faultCode: Code.Internal,
+    origin: describeHead(response),
     end(last) {
       if (!last) throw new ConnectError("the stream of the backend broke off before its end", Code.Internal);
       return parseEndStream(last);

@@ -10,7 +10,7 @@ import { formatTimeout, parseTrailers, TRAILER } from "../protocol/grpc-web.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { responseMetadata } from "../protocol/metadata.ts";
 import { codeOfStatus } from "../protocol/status.ts";
-import { brokenAnswer, type UpstreamOptions, unexpected, unexpectedType } from "./backend.ts";
+import { brokenAnswer, describeHead, type UpstreamOptions, unexpected, unexpectedType } from "./backend.ts";
 import { callEnveloped, checkCoding, type EnvelopedProtocol } from "./enveloped.ts";
 import { parseGrpcStatus } from "./grpc-status.ts";
 
@@ -57,13 +57,15 @@ function checkHead({ status, headers }: Response, { body }: Call): void {
   throw unexpectedType(type, /^application\/grpc-web/);
 }
 
-function readMessages(call: Call, { headers, body }: Response, options: UpstreamOptions): Messages {
+function readMessages(call: Call, response: Response, options: UpstreamOptions): Messages {
+  const { headers, body } = response;
   const isText = TEXT.has(parseMediaType(headers.get("content-type") ?? "")?.essence ?? "");
   return readEnvelopes(body, {
     maxBytes: options.readMaxBytes,
     encoding: checkCoding(headers.get("grpc-encoding")),
     endFlag: TRAILER,
     faultCode: Code.Internal,
+    origin: describeHead(response),
     ...(isText && { open: (stream) => openBase64(stream, Code.Internal) }),
     end(last, messages) {
       if (!last && messages > 0) {
@@ -72,7 +74,9 @@ function readMessages(call: Call, { headers, body }: Response, options: Upstream
       // Without any frame the header holds the trailers; "Trailers-Only". It may hold what was meant as header too, and nobody
       // can tell them apart: all of it is both.
       const trailers = last ? parseTrailers(last) : headers;
-      const error = parseGrpcStatus(trailers);
+      // A frame that says nothing adds nothing to a status that came in the header, but behind messages that one was early.
+      const isSilent = messages === 0 && !trailers.has("grpc-status");
+      const error = parseGrpcStatus(isSilent ? headers : trailers);
       const trailer = responseMetadata(trailers);
       // That one is HTTP's.
       if (!last) trailer.delete("date");

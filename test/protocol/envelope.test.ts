@@ -10,7 +10,7 @@ const envelope = fc.record({ flags: fc.nat(255), data: fc.uint8Array({ maxLength
 
 /** The bytes of a pushed sequence of chunks, and what waits after them. */
 function push(chunks: Iterable<Uint8Array>, maxBytes = 1_000): { envelopes: Envelope[]; rest: number } {
-  const cutter = new EnvelopeCutter(maxBytes);
+  const cutter = new EnvelopeCutter(maxBytes, () => undefined);
   const envelopes: Envelope[] = [];
   for (const chunk of chunks) envelopes.push(...cutter.push(chunk));
   return { envelopes, rest: cutter.rest };
@@ -34,7 +34,7 @@ test("a body that ends anywhere inside an envelope leaves a rest, at its end non
 });
 
 test("data is its receiver's: neither a reused chunk nor later ones change it", () => {
-  const cutter = new EnvelopeCutter(1_000);
+  const cutter = new EnvelopeCutter(1_000, () => undefined);
   const chunk = encodeEnvelopes({ flags: 0, data: Uint8Array.of(1, 2) }, { flags: 0, data: Uint8Array.of(3, 4) });
   const [first, second] = [...cutter.push(chunk)];
   chunk.fill(0xff);
@@ -50,7 +50,7 @@ test.each([
   ["over it", 11, failure(Code.ResourceExhausted, "10 bytes")],
   ["of four gigabytes", 0xffff_ffff, failure(Code.ResourceExhausted, "10 bytes")],
 ])("an envelope %s", (_, length, error) => {
-  const cutter = new EnvelopeCutter(10);
+  const cutter = new EnvelopeCutter(10, () => undefined);
   const first = encodeEnvelopes({ flags: 0, data: Uint8Array.of(7) });
   const head = new Uint8Array(5);
   new DataView(head.buffer).setUint32(1, length);
@@ -64,8 +64,17 @@ test.each([
   expect(seen.map(({ data }) => [...data])).toEqual([[7]]);
 });
 
+test("flags are looked at before a length is believed", () => {
+  const page = new TextEncoder().encode("<html>");
+  const refused = new Error("flags");
+  const cutter = new EnvelopeCutter(10, (flags) => {
+    if (flags !== 0) throw refused;
+  });
+  expect(() => [...cutter.push(page)]).toThrow(refused);
+});
+
 test("a long message in many small chunks is not copied once for each", () => {
-  const cutter = new EnvelopeCutter(1 << 24);
+  const cutter = new EnvelopeCutter(1 << 24, () => undefined);
   const size = 1 << 22;
   const head = new Uint8Array(5);
   new DataView(head.buffer).setUint32(1, size);
@@ -86,7 +95,7 @@ test("what an envelope says of its length costs nothing before the data comes", 
   const head = new Uint8Array(6);
   new DataView(head.buffer).setUint32(1, 1 << 24);
   const before = process.memoryUsage().arrayBuffers;
-  const cutters = Array.from({ length: 100 }, () => new EnvelopeCutter(1 << 24));
+  const cutters = Array.from({ length: 100 }, () => new EnvelopeCutter(1 << 24, () => undefined));
   for (const cutter of cutters) expect([...cutter.push(head)]).toEqual([]);
   // 1.6 GiB were promised.
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 << 20);

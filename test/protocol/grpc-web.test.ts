@@ -29,10 +29,13 @@ test("any text that is Unicode survives, as connect-es writes it and as it reads
   );
 });
 
-// PROTOCOL-HTTP2.md, "Percent-Encoded": space to "$" and "&" to "~" as they are, all else as %XX.
+// PROTOCOL-HTTP2.md, "Percent-Encoded": space to "$" and "&" to "~" as they are, all else as %XX. But a field value of
+// HTTP has no space at its ends (RFC 9110 §5.5).
 test.each([
   ["", ""],
-  [" plain, $ & ~ text", " plain, $ & ~ text"],
+  ["plain, $ & ~ text", "plain, $ & ~ text"],
+  [" ", "%20"],
+  ["  at the  ends  ", "%20 at the  ends %20"],
   ["100%", "100%25"],
   ["caf\u00e9", "caf%C3%A9"],
   ["\u{1f600}\n\u007f", "%F0%9F%98%80%0A%7F"],
