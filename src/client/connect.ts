@@ -25,6 +25,9 @@ export interface RpcRequest {
   readonly query: string;
 }
 
+/** Of a GET (Connect, "Unary-Get-Request"). */
+const GET_PARAMETERS: readonly string[] = ["connect", "encoding", "compression", "base64", "message"];
+
 /**
  * @param passthrough binary bodies may pass untouched: the upstream speaks Connect, and nobody reads messages.
  */
@@ -55,7 +58,7 @@ export function createConnectExchange(
   }
 
   function openGet(): Opened {
-    const parameters = parseParameters(query);
+    const parameters = parseParameters(query, GET_PARAMETERS);
     const parameter = (name: string): string | null => {
       const encoded = parameters.get(name);
       return encoded === undefined ? null : decodeForm(encoded, name);

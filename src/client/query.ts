@@ -29,10 +29,11 @@ function splitQuery(
   });
 }
 
-/** The first value of each name, still encoded: what nobody asks for may hold anything. */
-export function parseParameters(query: string): ReadonlyMap<string, string> {
+/** The first value of each of some names, still encoded: what nobody asks for may hold anything. */
+export function parseParameters(query: string, wanted: readonly string[]): ReadonlyMap<string, string> {
   const first = new Map<string, string>();
-  for (const { name, encoded } of splitQuery(query)) if (!first.has(name)) first.set(name, encoded);
+  for (const { name, encoded } of splitQuery(query))
+    if (wanted.includes(name) && !first.has(name)) first.set(name, encoded);
   return first;
 }
 

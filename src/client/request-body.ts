@@ -21,8 +21,10 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   try {
     if (length === null) return await readDecoded(request.body, encoding, maxBytes);
     if (Number(length) > maxBytes) throw tooLarge(maxBytes);
-    // Bounded by its declared length: the runtime's own copy is the cheapest.
-    return new Uint8Array(await request.arrayBuffer());
+    // Bounded by its declared length: the runtime's own copy is the cheapest. A filter may have put in another body.
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+    return bytes;
   } catch (error) {
     if (error instanceof ConnectError) throw error;
     throw new ConnectError("the request broke off", Code.Canceled, undefined, undefined, error);

@@ -1,5 +1,6 @@
 /** Maps: from wire to the entries that count. */
 
+import { hashKey } from "../schema/hash-key.ts";
 import { type Field, Type } from "../schema/model.ts";
 import { readNumeric, readString } from "./decode-scalar.ts";
 import type { Decoding } from "./decoding.ts";
@@ -8,17 +9,16 @@ import { entrySlotsOf, type Slot } from "./slot.ts";
 import { isOf, NO_SPANS, type Spans } from "./wire-index.ts";
 
 /**
- * Keyed by the JSON text of the key: spans of the value, none where its default is meant. The last entry with a key
- * wins; entries whose value is an unknown number of a closed enum are left out.
+ * The JSON text of each key, and spans of its value: none where its default is meant. The last entry with a key wins; entries whose value is an unknown number of a closed enum are left out.
  */
 export function readEntries(
   run: Decoding,
   { key, value }: NonNullable<Field["map"]>,
   spans: Spans,
-): ReadonlyMap<string, Spans> {
+): readonly (readonly [key: string, value: Spans])[] {
   const slots = entrySlotsOf({ key, value });
   const [keySlot, valueSlot] = [slots.get(key.number) as Slot, slots.get(value.number) as Slot];
-  const entries = new Map<string, Spans>();
+  const entries = new Map<string, readonly [string, Spans]>();
   for (let i = 0; i < spans.length; i += 2) {
     let keySpans = NO_SPANS;
     let valueSpans: number[] | undefined;
@@ -37,10 +37,11 @@ export function readEntries(
       continue;
     }
     run.enter(key);
-    entries.set(readKey(run, key, keySpans), valueSpans ?? NO_SPANS);
+    const text = readKey(run, key, keySpans);
+    entries.set(hashKey(text), [text, valueSpans ?? NO_SPANS]);
     run.leave();
   }
-  return entries;
+  return [...entries.values()];
 }
 
 function readKey(run: Decoding, key: Field, spans: Spans): string {

@@ -167,7 +167,7 @@ function writeMap(run: Decoding, map: NonNullable<Field["map"]>, spans: Spans): 
     run.leave();
   }
   writer.closeObject();
-  return entries.size > 0;
+  return entries.length > 0;
 }
 
 /**

@@ -1,4 +1,6 @@
 /** google.protobuf.Any: `{"@type": url, …the message…}` → type_url = 1, value = 2. */
+
+import { hashKey } from "../schema/hash-key.ts";
 import type { Message } from "../schema/model.ts";
 import { specialOf } from "../schema/special.ts";
 import type { EncodeJob, Place } from "./encode-job.ts";
@@ -87,11 +89,12 @@ function encodeUnderValue(job: EncodeJob, depth: number, encodeContent: () => vo
   for (let key = reader.firstKey(); key !== undefined; key = reader.nextKey()) {
     const known = key === "value" || key === "@type";
     if (!known && !job.ignoresUnknown) throw job.error("no such field beside value", job.pathTo(shorten(key)));
-    if (seen.has(key)) throw job.error("given more than once", job.pathTo(shorten(key)));
-    seen.add(key);
+    const identity = hashKey(key);
+    if (seen.has(identity)) throw job.error("given more than once", job.pathTo(shorten(key)));
+    seen.add(identity);
     if (key === "value") encodeContent();
     else if (known) reader.readString();
     else job.skipUnknown(depth);
   }
-  if (!seen.has("value")) throw job.error("value is missing");
+  if (!seen.has(hashKey("value"))) throw job.error("value is missing");
 }

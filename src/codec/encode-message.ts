@@ -1,4 +1,7 @@
 /** JSON → the records of a message: objects, fields, lists, maps, and what is bound beside them. */
+
+import { hashKey } from "../schema/hash-key.ts";
+import { findField } from "../schema/lookup.ts";
 import { type Field, type Message, Type } from "../schema/model.ts";
 import { type Special, specialOf } from "../schema/special.ts";
 import { encodeAny } from "./encode-any.ts";
@@ -9,7 +12,6 @@ import { encodeListValue, encodeStruct, encodeValue } from "./encode-value.ts";
 import { equalBytes } from "./equal-bytes.ts";
 import { quote, shorten } from "./error.ts";
 import { writtenSoFar } from "./fast-io.ts";
-import { fieldsByKey } from "./field-key.ts";
 import { OneofClaims } from "./oneof-claims.ts";
 import { writeMessageRecord } from "./record.ts";
 import { scalarOf, typeName } from "./scalar.ts";
@@ -84,7 +86,6 @@ function encodeObject(job: EncodeJob, message: Message, place: Place): void {
   const { bound, mask } = place;
   const kind = reader.peek();
   if (kind !== "object") throw job.wrongKind("an object", kind);
-  const fields = fieldsByKey(message);
   /** Fields, and keys that are none. */
   const seen = new Set<Field | string>();
   const written = bound && new Set<Field>();
@@ -95,13 +96,14 @@ function encodeObject(job: EncodeJob, message: Message, place: Place): void {
   // An object without keys is a leaf itself.
   if (key === undefined && mask && bound === undefined) job.addLeaf(mask);
   for (; key !== undefined; key = reader.nextKey()) {
-    const member = place.any && key === "@type" ? key : fields.get(key);
+    const member = place.any && key === "@type" ? key : findField(message, key);
     if (member === undefined && !job.ignoresUnknown) {
       throw job.error(`no such field in ${message.name}`, job.pathTo(shorten(key)));
     }
     const name = typeof member === "object" ? member.name : key;
-    if (seen.has(member ?? key)) throw job.error("given more than once", job.pathTo(shorten(name)));
-    seen.add(member ?? key);
+    const identity = member ?? hashKey(key);
+    if (seen.has(identity)) throw job.error("given more than once", job.pathTo(shorten(name)));
+    seen.add(identity);
     if (member === undefined) job.skipUnknown(place.depth);
     else if (member === "@type") reader.readString();
     else if (encodeField(job, member, place, claims, mask === undefined ? undefined : joinPath(mask, name))) {
@@ -167,7 +169,7 @@ function encodeMap(job: EncodeJob, number: number, map: NonNullable<Field["map"]
     const mark = writer.length;
     if (!scalar.write(writer, key)) throw job.error(`the key ${quote(key)} is not a value of type ${scalar.name}`);
     // Two texts may be one key: "1e2" and "100".
-    const identity = map.key.type === Type.STRING ? key : String(writer.since(mark));
+    const identity = hashKey(map.key.type === Type.STRING ? key : String(writer.since(mark)));
     job.path.push(key);
     if (seen.has(identity)) throw job.error("given more than once");
     seen.add(identity);

@@ -1,4 +1,6 @@
 /** google.protobuf.Struct, Value and ListValue: any JSON → the content of the message. */
+
+import { hashKey } from "../schema/hash-key.ts";
 import type { EncodeJob } from "./encode-job.ts";
 import { quote } from "./error.ts";
 import type { JsonKind } from "./json-reader.ts";
@@ -23,8 +25,9 @@ export function encodeStruct(job: EncodeJob, depth: number): void {
   for (let key = reader.firstKey(); key !== undefined; key = reader.nextKey()) {
     if (!key.isWellFormed()) throw job.error(`the key ${quote(key)} is not a value of type string`);
     job.path.push(key);
-    if (seen.has(key)) throw job.error("given more than once");
-    seen.add(key);
+    const identity = hashKey(key);
+    if (seen.has(identity)) throw job.error("given more than once");
+    seen.add(identity);
     writer.tag(1, WireType.LEN);
     const entry = writer.begin();
     writer.tag(1, WireType.LEN);

@@ -99,9 +99,9 @@ export function skipColon(end: number): number {
   return skipSpace(p + 1);
 }
 
-/** FNV-1a. */
-export function hashOf(bytes: Uint8Array, start: number, end: number): number {
-  let hash = 0x811c_9dc5 | 0;
+/** FNV-1a. @param basis another than the usual one gives hashes that nobody outside can foretell. */
+export function hashOf(bytes: Uint8Array, start: number, end: number, basis = 0x811c_9dc5 | 0): number {
+  let hash = basis;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), 0x0100_0193);
   return hash;
 }

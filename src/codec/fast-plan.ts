@@ -1,8 +1,9 @@
 /** Messages as the fast encoder needs them: flat records, made once a message, when its JSON is first read. */
+
+import { namedFields } from "../schema/lookup.ts";
 import { type Field, type Message, Type } from "../schema/model.ts";
 import { type Special, specialOf } from "../schema/special.ts";
 import { type Name, NameTable } from "./fast-name.ts";
-import { fieldsByKey } from "./field-key.ts";
 import { scalarOf } from "./scalar.ts";
 import { wrapped } from "./text-content.ts";
 import { WireType } from "./wire-writer.ts";
@@ -137,7 +138,7 @@ export class MessagePlan {
     this.byField = new Map(plans);
     this.words = (fields.length + oneofs.length + 31) >> 5;
     this.table = new NameTable(
-      [...fieldsByKey(message)].map(([key, field]) => [key, this.byField.get(field) as FieldPlan] as const),
+      [...new Map(namedFields(message))].map(([key, field]) => [key, this.byField.get(field) as FieldPlan] as const),
     );
   }
 }

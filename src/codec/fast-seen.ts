@@ -16,6 +16,12 @@ const FEW = 16;
 const hashes = new Int32Array(1 << 12);
 let hashesTop = 0;
 
+/**
+ * V8 hashes small numbers without a seed, so a Set of hashes that a caller can foretell could be made slow. Drawn when
+ * first needed: a Worker that starts has no chance yet.
+ */
+let basis = 0;
+
 export function forgetSeen(): void {
   top = 0;
   hashesTop = 0;
@@ -50,6 +56,7 @@ export function see(place: number, bit: number): void {
 /** @returns the place of a map's keys. */
 export function openKeys(): number {
   if (hashesTop + FEW > hashes.length) throw IRREGULAR;
+  if (basis === 0) basis = (Math.random() * 2 ** 32) | 1;
   return hashesTop;
 }
 
@@ -64,7 +71,7 @@ export function closeKeys(place: number): void {
  */
 export function seeKey(place: number, start: number, many: Set<number> | undefined): Set<number> | undefined {
   // 30 bits, which no engine puts in a box.
-  const hash = hashOf(io.out, start, io.at) & 0x3fff_ffff;
+  const hash = hashOf(io.out, start, io.at, basis) & 0x3fff_ffff;
   if (many === undefined && hashesTop - place < FEW) {
     for (let i = place; i < hashesTop; i++) if (hashes[i] === hash) throw IRREGULAR;
     hashes[hashesTop++] = hash;

@@ -8,6 +8,8 @@
  *
  * Every method throws ConnectError `invalid_argument`, with line and column, when the text is not JSON.
  */
+
+import { hashKey } from "../schema/hash-key.ts";
 import { type Position, quote, syntaxError } from "./error.ts";
 
 export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null";
@@ -203,9 +205,10 @@ export class JsonReader {
         } else {
           const key = first ? this.firstKey() : this.nextKey();
           if (key !== undefined) {
-            if (object.keys.has(key))
+            const identity = hashKey(key);
+            if (object.keys.has(identity))
               throw this.#fail(`the key ${quote(key)} is given more than once`, this.#tokenStart);
-            object.keys.add(key);
+            object.keys.add(identity);
             onKey?.(object.offset, key);
             break;
           }

@@ -1,4 +1,5 @@
 /** Scalars and enums: from their text to wire. */
+import { hashKey } from "../schema/hash-key.ts";
 import { type Enum, type Field, Type } from "../schema/model.ts";
 import { decodeBase64 } from "./base64.ts";
 import { isUnknownEnum } from "./enum-name.ts";
@@ -48,10 +49,10 @@ export function scalarOf(field: Field): Scalar {
 export function enumNumber(enumeration: Enum, name: string): number | undefined {
   let numbers = enumNumbers.get(enumeration);
   if (numbers === undefined) {
-    numbers = new Map(enumeration.values.map((value) => [value.name, value.number]));
+    numbers = new Map(enumeration.values.map((value) => [hashKey(value.name), value.number]));
     enumNumbers.set(enumeration, numbers);
   }
-  return numbers.get(name);
+  return numbers.get(hashKey(name));
 }
 
 /** The number of an enum's value by its digits. @returns undefined when the text is no int32. */

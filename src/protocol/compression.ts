@@ -15,6 +15,9 @@ const FORMATS: ReadonlyMap<string, CompressionFormat> = new Map<string, Compress
   ["x-gzip", "gzip"],
 ]);
 
+/** A list: what a caller names is compared, and not hashed, which numbers of its choice could make slow. */
+const CODINGS: readonly string[] = [...FORMATS.keys()];
+
 function hasFormat(format: CompressionFormat): boolean {
   try {
     return new DecompressionStream(format) !== undefined;
@@ -75,7 +78,8 @@ export function chooseEncoding(accept: string | null): string | undefined {
   for (const entry of accept.split(",")) {
     const [name = "", ...parameters] = entry.split(";");
     const weight = parameters.map((parameter) => /^\s*q=([0-9.]+)\s*$/i.exec(parameter)?.[1]).find(Boolean);
-    weights.set(name.trim().toLowerCase(), weight === undefined ? 1 : Number(weight) || 0);
+    const coding = name.trim().toLowerCase();
+    if (coding === "*" || CODINGS.includes(coding)) weights.set(coding, weight === undefined ? 1 : Number(weight) || 0);
   }
   let best: { readonly name: string; readonly weight: number } | undefined;
   for (const name of FORMATS.keys()) {

@@ -18,9 +18,9 @@ export function decodeMessage(text: string): string {
   }
 }
 
-/** `grpc-message`: UTF-8, percent-encoded but for printable ASCII other than "%". */
+/** `grpc-message`: UTF-8, percent-encoded but for printable ASCII other than "%". A space at an end is lost in HTTP. */
 export function encodeMessage(message: string): string {
-  return message.toWellFormed().replace(/[^\x20-\x24\x26-\x7e]+/g, (run) => {
+  return message.toWellFormed().replace(/^ | $|[^\x20-\x24\x26-\x7e]+/g, (run) => {
     let escaped = "";
     for (const byte of new TextEncoder().encode(run)) escaped += `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
     return escaped;

@@ -55,7 +55,7 @@ export function requestMetadata(from: Headers, rules: MetadataRules): Headers {
   const hops = connectionNames(from);
   for (const [name, value] of from) {
     const target = requestName(name, rules);
-    if (target === undefined || hops?.has(name) || !PRINTABLE.test(value)) continue;
+    if (target === undefined || (hops && name in hops) || !PRINTABLE.test(value)) continue;
     if (target.endsWith("-bin")) checkBinary(target, value);
     passed.append(target, value);
   }
@@ -83,7 +83,7 @@ export function responseMetadata(from: Headers): Headers {
   const passed = new Headers();
   const hops = connectionNames(from);
   for (const [name, value] of from) {
-    if (NEVER.has(name) || hops?.has(name) || !PRINTABLE.test(value)) continue;
+    if (NEVER.has(name) || (hops && name in hops) || !PRINTABLE.test(value)) continue;
     if (FAMILY.test(name) && !RESPONSE_EXCEPTIONS.has(name)) continue;
     passed.append(name, value);
   }
@@ -116,10 +116,13 @@ export function appendMetadata(to: Headers, from: Headers): void {
 }
 
 /** Names that Connection lists are hop-by-hop too. */
-function connectionNames(header: Headers): ReadonlySet<string> | undefined {
+function connectionNames(header: Headers): Readonly<Record<string, true>> | undefined {
   const connection = header.get("connection");
   if (!connection) return undefined;
-  return new Set(connection.split(",").map((name) => name.trim().toLowerCase()));
+  // No Set: in V8 names that are numbers can be chosen to collide there.
+  const names: Record<string, true> = Object.create(null);
+  for (const name of connection.split(",")) names[name.trim().toLowerCase()] = true;
+  return names;
 }
 
 /** gRPC over HTTP/2, Custom-Metadata: base64, padded or not, values may be joined by commas. */

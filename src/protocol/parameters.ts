@@ -16,7 +16,10 @@ const VALUE = /[ \t]*([^\s;"]+)[ \t]*/y;
 const PARAMETER =
   /;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"(?=[ \t]*(?:;|$))|"([^"]*)"|([^\s;"]+)))?[ \t]*(?=;|$)/sy;
 
-/** @returns undefined when the text is no such value, or has a parameter twice. */
+/** More than any type has; names could be chosen that are slow to tell apart. */
+const MAX_PARAMETERS = 64;
+
+/** @returns undefined when the text is no such value, has a parameter twice, or more than anybody needs. */
 export function parseParameters(text: string): Parameterized | undefined {
   VALUE.lastIndex = 0;
   const value = VALUE.exec(text)?.[1];
@@ -31,7 +34,7 @@ export function parseParameters(text: string): Parameterized | undefined {
     const [, name, escaped, quoted, plain] = found;
     if (name === undefined) continue;
     const key = name.toLowerCase();
-    if (parameters.has(key)) return undefined;
+    if (parameters.has(key) || parameters.size === MAX_PARAMETERS) return undefined;
     parameters.set(key, escaped?.replace(/\\(.)/gs, "$1") ?? quoted ?? plain ?? "");
   }
   return { value: value.toLowerCase(), parameters };

@@ -16,6 +16,7 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { builtinMessage } from "./builtin.ts";
+import { checkSet } from "./check-set.ts";
 import { isImage, readImage } from "./image-read.ts";
 import type { Message, Method, Schema, Service } from "./model.ts";
 import { createMessageReader } from "./read-message.ts";
@@ -39,8 +40,10 @@ export function readSchema(source: SchemaSource): Schema {
   }
 }
 
-function readSet(set: Uint8Array): Schema {
-  const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
+function readSet(bytes: Uint8Array): Schema {
+  const set = fromBinary(FileDescriptorSetSchema, bytes);
+  checkSet(set);
+  const registry = createFileRegistry(set);
   const files = [...registry.files];
   return buildSchema(files, registry, importedFiles(files.map((file) => file.proto)));
 }
