@@ -29,18 +29,20 @@ export interface Workerd {
  * @param entry the Worker's source; it is bundled. Its bindings are OPTIONS and SCHEMA.
  * @param schema bytes of a FileDescriptorSet, of which all gateways get the image.
  * @param options one gateway for each.
+ * @param flags of compatibility.
  * @throws Error with workerd's own words when it does not start.
  */
 export async function startWorkerd(
   entry: string,
   schema: Uint8Array,
   options: readonly JsonObject[],
+  flags: readonly string[] = ["enable_request_signal"],
 ): Promise<Workerd> {
   const folder = await mkdtemp(join(tmpdir(), "isthmus-cases-"));
   await bundle(entry, join(folder, "worker.js"));
   await writeFile(join(folder, "schema.bin"), writeImage(markChecked(readSchema(schema))));
   for (const [i, one] of options.entries()) await writeFile(join(folder, `options${i}.json`), JSON.stringify(one));
-  await writeFile(join(folder, "config.capnp"), formatConfig(options.length));
+  await writeFile(join(folder, "config.capnp"), formatConfig(options.length, flags));
 
   const child = spawn(workerdPath(), ["serve", "--control-fd=3", "config.capnp"], {
     cwd: folder,
@@ -104,13 +106,13 @@ async function readPorts(control: Readable, count: number): Promise<number[]> {
   return Array.from({ length: count }, (_, i) => ports.get(`gateway${i}`) ?? 0);
 }
 
-function formatConfig(count: number): string {
+function formatConfig(count: number, flags: readonly string[]): string {
   const numbers = Array.from({ length: count }, (_, i) => i);
   const services = numbers.map(
     (i) => `    (name = "gateway${i}", worker = (
       modules = [(name = "worker.js", esModule = embed "worker.js")],
       compatibilityDate = "${COMPATIBILITY_DATE}",
-      compatibilityFlags = ["enable_request_signal"],
+      compatibilityFlags = ${JSON.stringify(flags)},
       globalOutbound = "backends",
       bindings = [
         (name = "OPTIONS", json = embed "options${i}.json"),
