@@ -125,8 +125,10 @@ export function createOracle(set: Uint8Array): Oracle {
       [toStringMethod]: () => desc.typeName,
       encode(json, unknownFields = "error") {
         const { encode } = codecFor(message, { ...PRINT, unknownFields });
-        const ours = attempt(() => within(Buffer.from(json), encode), Code.InvalidArgument);
-        const theirs = attempt(() => shownJson(json, unknownFields === "ignore"));
+        const bytes = Buffer.from(json);
+        const ours = attempt(() => within(bytes, encode), Code.InvalidArgument);
+        // Half of a surrogate pair is another character on the way, to the peer as well.
+        const theirs = attempt(() => shownJson(bytes.toString(), unknownFields === "ignore"));
         if (ours && !theirs && PEER_REFUSES.some((pattern) => pattern.test(json))) return "incomparable";
         if (ours === undefined || theirs === undefined) return refusal(ours, theirs);
         if (NULL_EXTENSION.test(json)) return "incomparable";

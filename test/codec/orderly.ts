@@ -14,7 +14,7 @@ import { wireTypeOf } from "./wire-arbitrary.ts";
 const MAX_VARINT = 10;
 
 /**
- * Whether every known field has its own wire type, no varint is too long, no value reaches past its message, and lists
+ * Whether every known field has its own wire type, no varint or length is too long, no value reaches past its message, an Any with bytes has a type, and lists
  * and maps of a closed enum have none but its numbers: protobuf-es looks at none of this, so there is nothing to compare
  * with where this is false. A NullValue must be zero, because JSON holds no other.
  */
@@ -27,6 +27,7 @@ export function isOrderly(desc: DescMessage, wire: Uint8Array, registry: Registr
       const value = reader.skip(wireType, number);
       const field = desc.fields.find((field) => field.number === number) ?? registry.getExtensionFor(desc, number);
       if (wireType === WireType.Varint && value.length > MAX_VARINT) return false;
+      if (wireType === WireType.LengthDelimited && isHugeLength(value)) return false;
       if (field && !isOrderlyField(field, wireType, value, registry)) return false;
       if (!field && wireType === WireType.StartGroup && !isOrderly(EmptySchema, inside(number, value), registry)) {
         return false;
@@ -38,18 +39,28 @@ export function isOrderly(desc: DescMessage, wire: Uint8Array, registry: Registr
   }
 }
 
+/** Of a length the peer takes the lower 32 bits. */
+function isHugeLength(value: Uint8Array): boolean {
+  return BigInt(new BinaryReader(value).uint64()) > 0xffff_ffffn;
+}
+
 /** Of several records the last one counts. */
 function isOrderlyAny(wire: Uint8Array, registry: Registry): boolean {
   const reader = new BinaryReader(wire);
   let type: DescMessage | undefined;
   let content: Uint8Array = new Uint8Array();
+  let hasType = false;
   while (reader.pos < reader.len) {
     const [number, wireType] = reader.tag();
     const value = reader.skip(wireType, number);
     if (wireType !== WireType.LengthDelimited) continue;
+    if (isHugeLength(value)) return false;
+    if (number === 1) hasType = new BinaryReader(value).string() !== "";
     if (number === 1) type = registry.getMessage(new BinaryReader(value).string().replace(/^.*\//, ""));
     if (number === 2) content = new BinaryReader(value).bytes();
   }
+  // Bytes of no type have no JSON, says Go's protojson; to the peer they are the empty Any.
+  if (!hasType && content.length > 0) return false;
   return type === undefined || isOrderly(type, content, registry);
 }
 
@@ -96,6 +107,7 @@ function isOrderlyEntry(field: DescField & { fieldKind: "map" }, content: Uint8A
   while (reader.pos < reader.len) {
     const [number, wireType] = reader.tag();
     const value = reader.skip(wireType, number);
+    if (wireType === WireType.LengthDelimited && isHugeLength(value)) return false;
     if (number === 1 && wireType !== wireTypeOf(field.mapKey)) return false;
     if (number !== 2) continue;
     if (wireType !== (field.message ? WireType.LengthDelimited : wireTypeOf(field.scalar ?? ScalarType.INT32)))
