@@ -1,0 +1,134 @@
+/** The report, in Markdown. */
+import { readFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import { TAXED } from "./load.ts";
+import type { Course } from "./measure.ts";
+import { median, medianInterval, spread } from "./statistics.ts";
+import { PASSTHROUGH, REST } from "./subject.ts";
+import type { Envoy } from "./toolchain.ts";
+
+export interface Findings {
+  readonly courses: readonly Course[];
+  readonly size: string;
+  readonly rounds: number;
+  readonly versions: Readonly<Record<string, string>>;
+  /** The machine's load average (one minute) before the first round. */
+  readonly loadBefore: number;
+  /** Or why it was not there. */
+  readonly envoy: Envoy | string;
+}
+
+/** Where half of the rounds are further apart than this part of the median, no ratio is given. */
+const TOO_NOISY = 0.15;
+
+export function formatReport(findings: Findings): string {
+  const { courses, size, rounds, loadBefore, envoy } = findings;
+  const loads = [...new Set(courses.map(({ load }) => load))];
+  const parts = [
+    "# Isthmus and its peers\n",
+    `\`npm run bench -- peers ${size}\`, ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, ` +
+      `Linux ${kernel()}; ${rounds} rounds in turn, medians. Load average of the machine before: ` +
+      `${loadBefore.toFixed(1)}, afterwards ${(loadavg()[0] ?? 0).toFixed(1)} (the bench itself makes about 2).\n`,
+    `Versions: ${formatVersions(findings.versions)}.\n`,
+    "What is measured has one core to itself, backend and load generator share the other. CPU: user and system time of " +
+      "the proxy's process, per request. Spread: from the first to the third quarter of all rounds, as a part of the " +
+      `median; beyond ${TOO_NOISY * 100} % no ratio is given. Ratios are to “${REST}”: above 1, the peer costs more.\n`,
+  ];
+  if (typeof envoy === "string") parts.push("Envoy could not be had on this machine.\n");
+  for (const load of loads) {
+    parts.push(
+      `## ${load.name}, ${load.connections} at once\n`,
+      formatLoad(courses.filter((one) => one.load === load)),
+    );
+  }
+  parts.push("## The transcoding tax\n", formatTax(courses));
+  return parts.join("\n");
+}
+
+function formatLoad(courses: readonly Course[]): string {
+  const ours = courses.find(({ subject }) => subject.name === REST);
+  const rows = courses.map((course) => {
+    const { samples } = course;
+    const cost = costs(course);
+    const of = (value: (sample: (typeof samples)[number]) => number): number => median(samples.map(value));
+    return [
+      course.subject.name,
+      (median(cost) * 1e6).toFixed(0),
+      `${(spread(cost) * 100).toFixed(0)} %`,
+      formatRatio(cost, ours ? costs(ours) : []),
+      of(({ requests, seconds }) => requests / seconds).toFixed(0),
+      of(({ p50Ms }) => p50Ms).toFixed(2),
+      of(({ p99Ms }) => p99Ms).toFixed(2),
+      (of(({ peakBytes }) => peakBytes) / 2 ** 20).toFixed(0),
+      of(({ sentBytes, requests }) => sentBytes / requests).toFixed(0),
+      of(({ receivedBytes, requests }) => receivedBytes / requests).toFixed(0),
+    ];
+  });
+  const head = [
+    "",
+    "CPU µs",
+    "spread",
+    "ratio",
+    "requests/s",
+    "p50 ms",
+    "p99 ms",
+    "peak MiB",
+    "bytes up",
+    "bytes down",
+  ];
+  return formatTable([head, ...rows]);
+}
+
+/** Round by round, since both had the same machine then. */
+function formatRatio(cost: readonly number[], ours: readonly number[]): string {
+  if (spread(cost) > TOO_NOISY || spread(ours) > TOO_NOISY) return "too noisy";
+  const pairs = cost.slice(0, ours.length).map((value, round) => value / (ours[round] ?? Number.NaN));
+  return median(pairs).toFixed(2);
+}
+
+function formatTax(courses: readonly Course[]): string {
+  const rows = TAXED.map((load) => {
+    const of = (name: string): number[] => {
+      const course = courses.find((one) => one.load === load && one.subject.name === name);
+      return course ? costs(course) : [];
+    };
+    const plain = of(PASSTHROUGH);
+    const taxes = of(REST).map((cost, round) => cost / (plain[round] ?? Number.NaN) - 1);
+    const { low, high, confidence } = medianInterval(taxes);
+    const percent = (value: number): string => `${(value * 100).toFixed(1)} %`;
+    return [
+      load.name,
+      percent(median(taxes)),
+      `${percent(low)} … ${percent(high)}`,
+      percent(confidence),
+      `${taxes.length}`,
+    ];
+  });
+  const head = ["", "tax", "interval", "confidence", "pairs"];
+  const text =
+    "CPU per REST request ÷ CPU per request that passes through in binary, with the same header rules, − 1. The interval is " +
+    "one of the median, from the order of the paired rounds alone.\n\n";
+  return text + formatTable([head, ...rows]);
+}
+
+function costs({ samples }: Course): number[] {
+  return samples.map(({ cpuSeconds, requests }) => cpuSeconds / requests);
+}
+
+function formatTable([head = [], ...rows]: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
+  const rule = head.map((_, i) => (i === 0 ? "---" : "---:"));
+  return [head, rule, ...rows].map(line).join("");
+}
+
+/** The npm packages are pinned exactly, and so their manifest tells what was measured. */
+function formatVersions(others: Readonly<Record<string, string>>): string {
+  const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  const npm = { ...manifest.dependencies, ...manifest.devDependencies };
+  const ours = ["workerd", "@bufbuild/protobuf", "@connectrpc/connect-web"].map((name) => [name, npm[name]]);
+  return [...ours, ...Object.entries(others)].map((pair) => pair.join(" ")).join(", ");
+}
+
+function kernel(): string {
+  return readFileSync("/proc/sys/kernel/osrelease", "utf8").trim();
+}

@@ -1,0 +1,42 @@
+/** Medians, and how far they can be trusted. */
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** Between the quarters, as a part of the median: 0.1 means that half of all rounds were within about ±5 %. */
+export function spread(values: readonly number[]): number {
+  return (quantile(values, 0.75) - quantile(values, 0.25)) / median(values);
+}
+
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+  /** How surely the true median lies inside, at least 0.95 where there are enough values; 1 − 2 / 2ⁿ at best. */
+  readonly confidence: number;
+}
+
+/**
+ * Of the median, without any assumption about the distribution: how many of n values lie below the true median is
+ * binomial with p = ½, so between the k-th smallest and the k-th largest it lies with 1 − 2 P(fewer than k).
+ */
+export function medianInterval(values: readonly number[], wanted = 0.95): Interval {
+  const sorted = values.toSorted((a, b) => a - b);
+  const n = sorted.length;
+  let k = 1;
+  let below = 0.5 ** n;
+  for (let term = below; k < n / 2; k++) {
+    term *= (n - k + 1) / k;
+    if (1 - 2 * (below + term) < wanted) break;
+    below += term;
+  }
+  return { low: sorted[k - 1] ?? Number.NaN, high: sorted[n - k] ?? Number.NaN, confidence: 1 - 2 * below };
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = part * (sorted.length - 1);
+  const low = sorted[Math.floor(at)] ?? Number.NaN;
+  const high = sorted[Math.ceil(at)] ?? Number.NaN;
+  return low + (high - low) * (at - Math.floor(at));
+}

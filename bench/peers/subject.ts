@@ -1,0 +1,100 @@
+/** Who is measured, and how each is started. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { startWorkerd } from "../../test/cases/workerd.ts";
+import type { Dialect } from "./dialect.ts";
+import { formatEnvoyConfig } from "./envoy.ts";
+import { CORE, freePort, pin, type Started, start } from "./process.ts";
+import type { Envoy, GoPrograms } from "./toolchain.ts";
+
+export interface Subject {
+  readonly name: string;
+  readonly dialect: Dialect;
+  /** Methods that it has no answer for, and why. */
+  readonly lacks: Readonly<Record<string, string>>;
+  start(): Promise<Started>;
+}
+
+export interface Surroundings {
+  readonly go: GoPrograms;
+  readonly envoy: Envoy | string;
+  readonly backendPort: number;
+  /** A file with an Item in binary. */
+  readonly item: string;
+  /** A FileDescriptorSet. */
+  readonly set: Uint8Array;
+  /** A folder that goes away afterwards. */
+  readonly scratch: string;
+}
+
+const OURS = fileURLToPath(new URL("../../test/cases/worker.ts", import.meta.url));
+const FLOOR = fileURLToPath(new URL("workers/floor.ts", import.meta.url));
+const BY_HAND = fileURLToPath(new URL("workers/by-hand.ts", import.meta.url));
+
+/** Names of the two that the transcoding tax is made of. */
+export const PASSTHROUGH = "Isthmus, passthrough";
+export const REST = "Isthmus, REST to Connect";
+
+export function createSubjects(around: Surroundings): readonly Subject[] {
+  const { go, envoy, backendPort } = around;
+  const backend = `http://127.0.0.1:${backendPort}`;
+  const ours = (protocol: string) => () =>
+    workerd(OURS, around, { rpc: "all", backends: { "*": { url: backend, protocol } } });
+  const goProxy = (program: string) => () => start(CORE.measured, program, [`127.0.0.1:${backendPort}`]);
+  const all = { lacks: {} };
+  const subjects: Subject[] = [
+    {
+      ...all,
+      name: "Worker that only fetches",
+      dialect: "connect-binary",
+      start: () => workerd(FLOOR, around, { backend }),
+    },
+    { ...all, name: PASSTHROUGH, dialect: "connect-binary", start: ours("connect") },
+    { ...all, name: REST, dialect: "rest", start: ours("connect") },
+    { ...all, name: "Isthmus, REST to gRPC-Web", dialect: "rest", start: ours("grpc-web") },
+    { ...all, name: "Isthmus, Connect JSON to binary", dialect: "connect-json", start: ours("connect") },
+    {
+      ...all,
+      name: "Worker by hand",
+      dialect: "rest",
+      start: () => workerd(BY_HAND, around, { backend, set: Buffer.from(around.set).toString("base64") }),
+    },
+    { ...all, name: "grpc-gateway", dialect: "rest", start: goProxy(go.program.gateway) },
+    {
+      name: "vanguard-go",
+      dialect: "rest",
+      lacks: { Watch: "its REST has streams of HttpBody only" },
+      start: goProxy(go.program.vanguard),
+    },
+    {
+      ...all,
+      name: "connect-go itself, JSON",
+      dialect: "connect-json",
+      start: () => start(CORE.measured, go.program.backend, [around.item]),
+    },
+  ];
+  if (typeof envoy !== "string") {
+    subjects.push({ ...all, name: "Envoy", dialect: "rest", start: () => startEnvoy(envoy, around) });
+  }
+  return subjects;
+}
+
+async function workerd(
+  entry: string,
+  { set }: Surroundings,
+  options: Parameters<typeof startWorkerd>[2][number],
+): Promise<Started> {
+  const { pid, ports, stop } = await startWorkerd(entry, set, [options]);
+  await pin(CORE.measured, pid);
+  return { pid, port: ports[0] ?? 0, stop };
+}
+
+async function startEnvoy({ program }: Envoy, { backendPort, set, scratch }: Surroundings): Promise<Started> {
+  const port = await freePort();
+  const [config, descriptors] = [join(scratch, "envoy.json"), join(scratch, "set.binpb")];
+  await writeFile(descriptors, set);
+  await writeFile(config, formatEnvoyConfig(port, backendPort, descriptors));
+  const args = ["-c", config, "--concurrency", "1", "--disable-hot-restart", "--log-level", "error"];
+  return start(CORE.measured, program, args, port);
+}
