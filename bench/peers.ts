@@ -4,7 +4,7 @@
  * counts them. `--quick`, the default, takes at most 15 minutes. `--smoke` takes one, and its figures mean nothing. `--write`
  * puts the report into bench/results/peers.md.
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { compileProtos } from "../src/node/protos.ts";
@@ -26,7 +26,7 @@ interface Size {
 
 const SIZES = {
   "--smoke": { loads: QUICK, rounds: 1, taxRounds: 0, times: { warmUpSeconds: 0.1, seconds: 0.2 } },
-  "--quick": { loads: QUICK, rounds: 5, taxRounds: 15, times: { warmUpSeconds: 0.3, seconds: 1 } },
+  "--quick": { loads: QUICK, rounds: 5, taxRounds: 15, times: { warmUpSeconds: 0.3, seconds: 0.7 } },
   "--full": { loads: FULL, rounds: 15, taxRounds: 15, times: { warmUpSeconds: 1, seconds: 3 } },
 } as const satisfies Record<string, Size>;
 
@@ -68,7 +68,9 @@ export async function run({
     const versions = { ...go.versions, ...(typeof envoy === "string" ? {} : { Envoy: envoy.version }) };
     const report = formatReport({ courses, size: name, rounds: size.rounds, versions, loadBefore, envoy });
     console.log(report);
-    if (write) await writeFile(RESULTS, report);
+    if (!write) return;
+    await mkdir(new URL(".", RESULTS), { recursive: true });
+    await writeFile(RESULTS, report);
   } finally {
     for (const { stop } of running) await stop();
     await rm(scratch, { recursive: true, force: true });

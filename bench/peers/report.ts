@@ -81,7 +81,7 @@ function formatLoad(courses: readonly Course[]): string {
 
 /** Round by round, since both had the same machine then. */
 function formatRatio(cost: readonly number[], ours: readonly number[]): string {
-  if (spread(cost) > TOO_NOISY || spread(ours) > TOO_NOISY) return "too noisy";
+  if (!(spread(cost) <= TOO_NOISY && spread(ours) <= TOO_NOISY)) return "too noisy";
   const pairs = cost.slice(0, ours.length).map((value, round) => value / (ours[round] ?? Number.NaN));
   return median(pairs).toFixed(2);
 }
@@ -95,6 +95,7 @@ function formatTax(courses: readonly Course[]): string {
     const plain = of(PASSTHROUGH);
     const taxes = of(REST).map((cost, round) => cost / (plain[round] ?? Number.NaN) - 1);
     const { low, high, confidence } = medianInterval(taxes);
+    if (!(confidence >= 0.95)) return [load.name, "too few rounds", "", "", `${taxes.length}`];
     const percent = (value: number): string => `${(value * 100).toFixed(1)} %`;
     return [
       load.name,

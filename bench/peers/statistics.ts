@@ -4,8 +4,12 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Between the quarters, as a part of the median: 0.1 means that half of all rounds were within about ±5 %. */
+/**
+ * Between the quarters, as a part of the median: 0.1 means that half of all rounds were within about ±5 %. Not a number for
+ * less than three, of which nothing can be told.
+ */
 export function spread(values: readonly number[]): number {
+  if (values.length < 3) return Number.NaN;
   return (quantile(values, 0.75) - quantile(values, 0.25)) / median(values);
 }
 

@@ -15,7 +15,7 @@ import (
 type spec struct {
 	// PID of the process whose costs are told.
 	PID int
-	// Each connection sends the requests of this list over and over, and begins somewhere else in it.
+	// Sent over and over, each time by the connection that is free, so that every request has its share.
 	Requests    []*request
 	Connections int
 	// How long requests are sent: first without measuring, then measured.
@@ -63,14 +63,16 @@ func (s *spec) run() result {
 	var bytes traffic
 	client := newClient(s.Connections, &bytes)
 	send := func(seconds float64) []time.Duration {
+		var next atomic.Int64
 		deadline := time.Now().Add(time.Duration(seconds * float64(time.Second)))
 		times := make([][]time.Duration, s.Connections)
 		var connections sync.WaitGroup
 		for i := range s.Connections {
 			connections.Go(func() {
 				scratch := make([]byte, 64<<10)
-				for next := i; time.Now().Before(deadline); next++ {
-					took, err := s.Requests[next%len(s.Requests)].exchange(client, scratch)
+				for time.Now().Before(deadline) {
+					request := s.Requests[int(next.Add(1)-1)%len(s.Requests)]
+					took, err := request.exchange(client, scratch)
 					check(err)
 					times[i] = append(times[i], took)
 				}
