@@ -131,5 +131,6 @@ function formatVersions(others: Readonly<Record<string, string>>): string {
 }
 
 function kernel(): string {
-  return readFileSync("/proc/sys/kernel/osrelease", "utf8").trim();
+  // The two numbers that say what it can do.
+  return readFileSync("/proc/sys/kernel/osrelease", "utf8").split(".").slice(0, 2).join(".");
 }
