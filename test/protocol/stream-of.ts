@@ -63,6 +63,36 @@ export function streamBattery(): void {
     await expect(read()).rejects.toThrow("cut");
   });
 
+  it("hands on each chunk without waiting for the next", async () => {
+    const held = Promise.withResolvers<void>();
+    const chunks = [Uint8Array.of(1), Uint8Array.of(2), Uint8Array.of(3)];
+    const source: ChunkSource = {
+      async next() {
+        if (chunks.length === 1) await held.promise;
+        return chunks.shift();
+      },
+      cancel: () => undefined,
+    };
+    const { read } = openChunks(streamOf(source));
+    const seen: number[] = [];
+    while (seen.length < 2) seen.push(...((await read()) ?? []));
+    expect(seen).toEqual([1, 2]);
+    held.resolve();
+    expect([...((await read()) ?? [])]).toEqual([3]);
+    expect(await read()).toBeUndefined();
+  });
+
+  it("breaks after all chunks before, also those that came at once", async () => {
+    const { read } = openChunks(streamOf(sourceOf(5, () => Promise.reject(new Error("cut")))));
+    const seen: number[] = [];
+    await expect(
+      (async () => {
+        for (let chunk = await read(); chunk; chunk = await read()) seen.push(...chunk);
+      })(),
+    ).rejects.toThrow("cut");
+    expect(seen).toEqual([1, 2, 3, 4, 5]);
+  });
+
   it("asks for no more than is read", async () => {
     const source = sourceOf(1_000, undefined, 65_536);
     const chunks = openChunks(streamOf(source));
