@@ -1,0 +1,90 @@
+/** A gateway in raw workerd, before a backend that notes all that reaches it. */
+import { readFile } from "node:fs/promises";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { fileURLToPath } from "node:url";
+import { createFileRegistry, fromBinary, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { afterAll, beforeEach } from "vitest";
+import type { JsonObject } from "../cases/case.ts";
+import { startWorkerd, type Workerd } from "../cases/workerd.ts";
+import { compileSet } from "../proto.ts";
+import { serve } from "../server.ts";
+
+/** What the backend saw of one request. */
+export interface Arrival {
+  /** "POST" */
+  readonly method: string;
+  /** "/callers.v1.Things/Set" */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** The body came to its end; else it was broken off. */
+  readonly isWhole: boolean;
+}
+
+/** Writes the answer. */
+export type Answering = (arrival: Arrival, response: ServerResponse) => unknown;
+
+export interface Backend {
+  readonly url: string;
+  /** Requests since the test began, whole and broken ones, in the order of their ends. */
+  readonly arrivals: readonly Arrival[];
+  /** Requests whose answer has not ended. */
+  open(): number;
+  /** For the test that runs. Default: what was sent comes back. */
+  answer: Answering;
+}
+
+const PROTO = { "content-type": "application/proto" };
+const echo: Answering = ({ body }, response) => response.writeHead(200, PROTO).end(body);
+
+/** Await it at the top of a test file. */
+export async function openBackend(): Promise<Backend> {
+  const arrivals: Arrival[] = [];
+  let open = 0;
+  const server = await serve(async (request, response) => {
+    open++;
+    response.on("close", () => open--);
+    const { method = "", url = "", headers } = request;
+    const arrival = { method, url, headers, ...(await readBytes(request)) };
+    arrivals.push(arrival);
+    if (arrival.isWhole) backend.answer(arrival, response);
+  });
+  const backend = { arrivals, open: () => open, answer: echo, url: server.url };
+  beforeEach(() => {
+    arrivals.length = 0;
+    backend.answer = echo;
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+  return backend;
+}
+
+async function readBytes(request: IncomingMessage): Promise<Pick<Arrival, "body" | "isWhole">> {
+  const parts: Buffer[] = [];
+  try {
+    for await (const part of request) parts.push(part);
+    return { body: Buffer.concat(parts), isWhole: true };
+  } catch {
+    return { body: Buffer.concat(parts), isWhole: false };
+  }
+}
+
+const set = await compileSet(await readFile(new URL("callers.proto", import.meta.url), "utf8"));
+const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
+
+/** Await it at the top of a test file. @param options of each gateway, besides its backend. */
+export async function openGateways(backend: Backend, ...options: readonly JsonObject[]): Promise<Workerd> {
+  const entry = fileURLToPath(new URL("../cases/worker.ts", import.meta.url));
+  const all = options.map((one) => ({ rpc: "all", backends: { "*": { url: backend.url } }, ...one }));
+  const workerd = await startWorkerd(entry, set, all);
+  afterAll(() => workerd.stop());
+  return workerd;
+}
+
+/** The message that the backend was sent, as @bufbuild/protobuf reads it. */
+export function messageOf({ url, body }: Arrival): JsonValue {
+  const [, service = "", name] = url.split("/");
+  const method = registry.getService(service)?.methods.find((one) => one.name === name);
+  if (!method) throw new Error(`no method at ${url}`);
+  return toJson(method.input, fromBinary(method.input, body), { registry });
+}
