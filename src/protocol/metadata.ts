@@ -83,11 +83,18 @@ export function responseMetadata(from: Headers): Headers {
   const passed = new Headers();
   const hops = connectionNames(from);
   for (const [name, value] of from) {
-    if (NEVER.has(name) || (hops && name in hops) || !PRINTABLE.test(value)) continue;
-    if (FAMILY.test(name) && !RESPONSE_EXCEPTIONS.has(name)) continue;
-    passed.append(name, value);
+    if ((hops && name in hops) || !PRINTABLE.test(value)) continue;
+    // One that becomes a trailer is a field of that name there: `trailer-grpc-status` would be a second status.
+    if (passesBack(name.startsWith(TRAILER_PREFIX) ? name.slice(TRAILER_PREFIX.length) : name)) {
+      passed.append(name, value);
+    }
   }
   return passed;
+}
+
+/** workerd's Headers take a field without a name. */
+function passesBack(name: string): boolean {
+  return name !== "" && !NEVER.has(name) && (!FAMILY.test(name) || RESPONSE_EXCEPTIONS.has(name));
 }
 
 /** Connect carries trailing metadata of a unary call in header fields with this prefix. */
