@@ -24,7 +24,7 @@ export function base64(bytes: Uint8Array): string {
 
 /** In the standard alphabet. */
 export function unpaddedBase64(bytes: Uint8Array): string {
-  return base64(bytes).replace(/=+$/, "");
+  return base64(bytes).replace(/={1,2}$/, "");
 }
 
 /** URL-safe and unpadded, as the `message` parameter of Connect GET wants it. */

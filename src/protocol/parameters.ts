@@ -11,10 +11,11 @@ const VALUE = /[ \t]*([^\s;"]+)[ \t]*/y;
 /**
  * A quoted value has escapes (RFC 9110 §5.6.4), but browsers write a backslash as it is (HTML, "multipart/form-data
  * encoding algorithm"), so that one may stand before the last quote. A value without quotes may be more than a token:
- * mail libraries write `boundary=----=_Part_1`.
+ * mail libraries write `boundary=----=_Part_1`. White space has one place each, before a name and behind a value: where
+ * two could share it, a long run of it would take quadratic time.
  */
 const PARAMETER =
-  /;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"(?=[ \t]*(?:;|$))|"([^"]*)"|([^\s;"]+)))?[ \t]*(?=;|$)/sy;
+  /;[ \t]*(?:([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:"((?:[^"\\]|\\.)*)"(?=[ \t]*(?:;|$))|"([^"]*)"|([^\s;"]+))[ \t]*)?(?=;|$)/sy;
 
 /** More than any type has; names could be chosen that are slow to tell apart. */
 const MAX_PARAMETERS = 64;

@@ -48,3 +48,11 @@ test("takes time in proportion to the text, whatever is in it", () => {
   // Some 0.05 s.
   expect(performance.now() - startMs).toBeLessThan(5_000);
 });
+
+test.each([
+  ["white space", ";", "\t"],
+  ["empty parameters", "", "; "],
+  ["a value in quotes", ';b="', '\\"'],
+])("%s without end is read once", (_, first, rest) => {
+  expect(parseParameters(`a${first}${rest.repeat(1 << 20)}\0`)).toBeUndefined();
+});
