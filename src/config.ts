@@ -29,6 +29,9 @@ export interface Config extends JsonOptions {
   readonly skippedQuery: ReadonlySet<string>;
   readonly updateMask: boolean;
   readonly forms: boolean;
+  readonly maxUrlBytes: number;
+  readonly maxHeaderBytes: number;
+  readonly maxParameters: number;
   readonly readMaxBytes: number;
   readonly upstreamReadMaxBytes: number;
   readonly timeoutMs: number | undefined;
@@ -75,6 +78,9 @@ export function readConfig(given: GatewayOptions): Config {
     skippedQuery: new Set([...(options.ignoredQuery ?? []), ...(options.systemParams ?? [])]),
     updateMask: options.updateMask ?? true,
     forms: options.forms ?? false,
+    maxUrlBytes: options.maxUrlBytes ?? 16 * 1024,
+    maxHeaderBytes: options.maxHeaderBytes ?? 128 * 1024,
+    maxParameters: options.maxParameters ?? 1000,
     readMaxBytes,
     upstreamReadMaxBytes,
     timeoutMs: options.timeoutMs,

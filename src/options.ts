@@ -62,6 +62,12 @@ export interface GatewayOptions {
    */
   readonly forms?: boolean;
 
+  /** Bytes of a request's URL, scheme and host included: 414 over it. Default 16 KiB, which is Cloudflare's own limit. */
+  readonly maxUrlBytes?: number;
+  /** Bytes of all names and values of a request's header: 431 over it. Default 128 KiB, which is Cloudflare's own limit. */
+  readonly maxHeaderBytes?: number;
+  /** Parameters of a query (400 over it), and fields of a form (413), empty ones too. Default 1000. */
+  readonly maxParameters?: number;
   /** Bytes of one request message. Default 4 MiB. Bodies that pass through are not bounded. */
   readonly readMaxBytes?: number;
   /** Bytes of one response message. Default: readMaxBytes. */
@@ -148,6 +154,9 @@ export const PLAIN_OPTIONS = {
   int64AsNumber: "flag",
   updateMask: "flag",
   forms: "flag",
+  maxUrlBytes: "count",
+  maxHeaderBytes: "count",
+  maxParameters: "count",
   maxDepth: "count",
   maxJsonBytes: "count",
   readMaxBytes: "count",

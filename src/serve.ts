@@ -8,7 +8,7 @@ import { respondHead } from "./client/rest-answer-stream.ts";
 import { formatRestFailure } from "./client/rest-error.ts";
 import { createRpcExchange, formatRpcFailure } from "./client/rpc.ts";
 import { restSocketFormat, rpcSocketFormat } from "./client/socket-format.ts";
-import { checkHost, splitTarget, type Target } from "./client/target.ts";
+import { checkHost, checkLength, splitTarget, type Target } from "./client/target.ts";
 import { createSocketExchange, isWebSocketUpgrade, type SocketFormat } from "./client/websocket.ts";
 import { createCors } from "./filter/cors.ts";
 import type { MethodPlan, Plan } from "./plan.ts";
@@ -69,8 +69,10 @@ function formatFailure(error: unknown, fail: FormatFailure): Response {
 }
 
 async function serveRequest(request: Request, plan: Plan): Promise<Response> {
+  const { url } = request;
+  checkLength(url, plan.config.maxUrlBytes);
   checkHost(request.headers.get("host"));
-  const target = splitTarget(request.url);
+  const target = splitTarget(url);
   const rpc = plan.rpc.get(target.path);
   return rpc ? serveRpc(request, target, rpc, plan) : serveRest(request, target, plan);
 }

@@ -70,6 +70,18 @@ export const OPTION_TEXTS = {
     about:
       "REST routes take multipart and urlencoded forms too, which any page can have a browser send; off, they are 415",
   },
+  maxUrlBytes: {
+    default: "16384",
+    about: "bytes of a request's URL: 414 over it; Cloudflare's own limit is as high",
+  },
+  maxHeaderBytes: {
+    default: "131072",
+    about: "bytes of the names and values of a request's header: 431 over it; Cloudflare's own limit is as high",
+  },
+  maxParameters: {
+    default: "1000",
+    about: "parameters of a query (400 over it), fields of a form (413)",
+  },
   maxDepth: {
     default: "100",
     about: "levels of nesting in any message",

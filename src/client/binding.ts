@@ -1,4 +1,5 @@
 /** Binds path and query to fields of the request message (google/api/http.proto, "Rules for HTTP mapping"). */
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { Bound } from "../codec/codec.ts";
 import { fieldError } from "../codec/error.ts";
 import { encodeText } from "../codec/text.ts";
@@ -6,15 +7,16 @@ import type { Match, Route } from "../route/route.ts";
 import { hasTextForm } from "../schema/special.ts";
 import { put, resolveName, type Source, unsuited } from "./bound.ts";
 import type { ClientOptions } from "./exchange.ts";
-import { decodePercent, type Parameter, parseQuery } from "./query.ts";
+import { decodePercent, hasMoreThan, type Parameter, parseQuery } from "./query.ts";
 
-type BindingOptions = Pick<ClientOptions, "unknownQuery" | "skippedQuery" | "maxDepth">;
+type BindingOptions = Pick<ClientOptions, "unknownQuery" | "skippedQuery" | "maxDepth" | "maxParameters">;
 
 /**
  * @param query without its "?".
  * @returns the values of path and query as a tree of records; path first.
  * @throws ConnectError invalid_argument naming the variable or parameter: text that is none of the field's type, an
- *   unknown parameter, a field of the body, two values for a singular field, a value other than the path's.
+ *   unknown parameter, a field of the body, two values for a singular field, a value other than the path's; for too
+ *   many parameters.
  */
 export function bindRequest({ route, values }: Match, query: string, options: BindingOptions): Bound {
   const bound: Bound = { fields: new Map() };
@@ -23,6 +25,9 @@ export function bindRequest({ route, values }: Match, query: string, options: Bi
     if (leaf)
       put(bound, path, encodeText(leaf, decodeVariable(values[i] ?? "", multi, name), name), { name, from: "path" });
   });
+  if (hasMoreThan(query, options.maxParameters)) {
+    throw new ConnectError(`the query has more than ${options.maxParameters} parameters`, Code.InvalidArgument);
+  }
   for (const parameter of parseQuery(query)) bindParameter(bound, parameter, route, options);
   return bound;
 }

@@ -38,6 +38,8 @@ export type FormatFailure = (error: ConnectError) => Response;
 export interface ClientOptions {
   readonly metadata: MetadataRules;
   readonly readMaxBytes: number;
+  /** Parameters of a query, fields of a form. */
+  readonly maxParameters: number;
   /** Whether REST routes take forms. */
   readonly forms: boolean;
   /** Here: what becomes of a field of a form that the schema does not have. */

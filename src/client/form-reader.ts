@@ -5,12 +5,12 @@ import type { Field } from "../schema/model.ts";
 import type { ClientOptions, MethodCodecs } from "./exchange.ts";
 import type { Form } from "./form.ts";
 import { decodeText, FormFields } from "./form-fields.ts";
-import { cutParts, MAX_FIELDS, type PartSink, tooManyFields } from "./multipart.ts";
+import { cutParts, type PartSink, tooManyFields } from "./multipart.ts";
 import type { PartHead } from "./part-head.ts";
 import { Pending } from "./pending.ts";
-import { parseQuery } from "./query.ts";
+import { hasMoreThan, parseQuery } from "./query.ts";
 
-type FormOptions = Pick<ClientOptions, "unknownFields" | "maxDepth" | "readMaxBytes">;
+type FormOptions = Pick<ClientOptions, "unknownFields" | "maxDepth" | "readMaxBytes" | "maxParameters">;
 
 /** Makes request messages of a form, without what path and query have for them. Both methods throw ConnectError. */
 export interface FormReader {
@@ -30,12 +30,13 @@ export interface FormUse {
 export function openForm(form: Form, codecs: MethodCodecs, options: FormOptions, use: FormUse = {}): FormReader {
   const { streamsFiles = false, leaves } = use;
   const fields = new FormFields(form.target, codecs, options, leaves);
+  const { readMaxBytes, maxParameters } = options;
   return form.kind === "urlencoded"
-    ? openUrlencoded(fields, options.readMaxBytes)
-    : openMultipart(form.boundary, new Parts(fields, options.readMaxBytes, streamsFiles));
+    ? openUrlencoded(fields, readMaxBytes, maxParameters)
+    : openMultipart(form.boundary, maxParameters, new Parts(fields, readMaxBytes, streamsFiles));
 }
 
-function openUrlencoded(fields: FormFields, maxBytes: number): FormReader {
+function openUrlencoded(fields: FormFields, maxBytes: number, maxFields: number): FormReader {
   const pending = new Pending(maxBytes);
   return {
     push(chunk) {
@@ -44,15 +45,15 @@ function openUrlencoded(fields: FormFields, maxBytes: number): FormReader {
     },
     end() {
       const text = decodeText(pending.take(new Uint8Array(0)), "");
-      if (text.split("&", MAX_FIELDS + 1).length > MAX_FIELDS) throw tooManyFields();
+      if (hasMoreThan(text, maxFields)) throw tooManyFields(maxFields);
       for (const { name, value } of parseQuery(text, "form field")) fields.putText(name, value);
       return fields.finish();
     },
   };
 }
 
-function openMultipart(boundary: string, parts: Parts): FormReader {
-  const cutter = cutParts(boundary, parts);
+function openMultipart(boundary: string, maxParts: number, parts: Parts): FormReader {
+  const cutter = cutParts(boundary, maxParts, parts);
   return {
     push(chunk) {
       cutter.push(chunk);

@@ -10,7 +10,7 @@
  *     body-part         := MIME-part-headers [CRLF *OCTET]
  *     transport-padding := *LWSP-char
  */
-import { Code } from "@connectrpc/connect";
+import { Code, type ConnectError } from "@connectrpc/connect";
 import { refuse } from "../protocol/status.ts";
 import { malformedForm, type PartHead, parsePartHead } from "./part-head.ts";
 
@@ -29,8 +29,6 @@ export interface PartCutter {
   end(): void;
 }
 
-/** Fields that one form may have. Each costs more than its bytes say. */
-export const MAX_FIELDS = 1_000;
 /** Bytes of a part's head, or of what follows a boundary on its line. */
 const MAX_HEAD_BYTES = 8_192;
 
@@ -38,13 +36,16 @@ const CR = 0x0d;
 const LF = 0x0a;
 const LINE_END_BYTES = 2;
 
-/** @returns the error for a form of more than MAX_FIELDS fields. */
-export function tooManyFields() {
-  return refuse(413, Code.ResourceExhausted, `the form has more than ${MAX_FIELDS} fields`);
+/** @returns the error for a form of more than `maxFields` fields. */
+export function tooManyFields(maxFields: number): ConnectError {
+  return refuse(413, Code.ResourceExhausted, `the form has more than ${maxFields} fields`);
 }
 
-/** @param boundary as in the content type. */
-export function cutParts(boundary: string, sink: PartSink): PartCutter {
+/**
+ * @param boundary as in the content type.
+ * @param maxParts each costs more than its bytes say.
+ */
+export function cutParts(boundary: string, maxParts: number, sink: PartSink): PartCutter {
   const delimiter = new TextEncoder().encode(`\r\n--${boundary}`);
   /** "line" is the rest of the delimiter's. */
   let state: "preamble" | "line" | "head" | "data" | "epilogue" = "preamble";
@@ -138,7 +139,7 @@ export function cutParts(boundary: string, sink: PartSink): PartCutter {
       lineStart = length;
       return;
     }
-    if (++parts > MAX_FIELDS) throw tooManyFields();
+    if (++parts > maxParts) throw tooManyFields(maxParts);
     sink.begin(parsePartHead(kept.subarray(0, lineStart), `part ${parts}`));
     state = "data";
     // Of a part without content the empty line may be missing: then this one ends the head and begins the delimiter.

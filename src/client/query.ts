@@ -17,6 +17,12 @@ export function parseQuery(query: string, kind: Kind = "query parameter"): reado
   return splitQuery(query, kind).map(({ name, encoded }) => ({ name, value: decodeForm(encoded, name, kind) }));
 }
 
+/** True when the text has more pieces than that between "&", empty ones too. */
+export function hasMoreThan(query: string, max: number): boolean {
+  // Each takes a character at least: what is shorter need not be split.
+  return query.length >= max && query.split("&", max + 1).length > max;
+}
+
 function splitQuery(
   query: string,
   kind: Kind = "query parameter",

@@ -1,5 +1,6 @@
 /** The request target as the caller wrote it. `new URL` would resolve dots and rewrite escapes, and so see another path. */
 import { Code, ConnectError } from "@connectrpc/connect";
+import { refuse } from "../protocol/status.ts";
 
 export interface Target {
   /** Percent-encoded, beginning with "/". */
@@ -32,4 +33,10 @@ const HOST = /^[^\s/?#\\@]*$/;
 export function checkHost(host: string | null): void {
   if (host === null || HOST.test(host)) return;
   throw new ConnectError(`host: ${JSON.stringify(host.slice(0, 200))} is no host`, Code.InvalidArgument);
+}
+
+/** @throws ConnectError invalid_argument, shown as 414 (RFC 9110 §15.5.15), over the limit. */
+export function checkLength(url: string, maxBytes: number): void {
+  if (url.length <= maxBytes) return;
+  throw refuse(414, Code.InvalidArgument, `the URL is longer than the limit of ${maxBytes} bytes`);
 }

@@ -4,6 +4,7 @@
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { isBase64 } from "./base64.ts";
+import { refuse } from "./status.ts";
 
 export interface MetadataRules {
   /** When given, only these names pass (lower case). Default: all that are not dropped. */
@@ -14,6 +15,8 @@ export interface MetadataRules {
   readonly prefix: string | undefined;
   /** Name of the field that holds the caller's address; it is appended to x-forwarded-for. Default none. */
   readonly clientIpHeader: string | undefined;
+  /** Bytes of all names and values of a request, those included that do not pass. */
+  readonly maxBytes: number;
 }
 
 /** Fields of one exchange, not of the call: hop-by-hop (RFC 9110 §7.6.1), negotiation, and what is made anew. */
@@ -48,12 +51,16 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 /**
  * Request metadata for the backend.
  *
- * @throws ConnectError invalid_argument naming a `-bin` field that is not base64.
+ * @throws ConnectError invalid_argument naming a `-bin` field that is not base64; resource_exhausted, shown as 431, over
+ *   the limit.
  */
 export function requestMetadata(from: Headers, rules: MetadataRules): Headers {
   const passed = new Headers();
   const hops = connectionNames(from);
+  let bytes = 0;
   for (const [name, value] of from) {
+    bytes += name.length + value.length;
+    if (bytes > rules.maxBytes) throw headerTooLarge(rules.maxBytes);
     const target = requestName(name, rules);
     if (target === undefined || (hops && name in hops) || !PRINTABLE.test(value)) continue;
     if (target.endsWith("-bin")) checkBinary(target, value);
@@ -61,6 +68,11 @@ export function requestMetadata(from: Headers, rules: MetadataRules): Headers {
   }
   appendClientAddress(passed, from, rules);
   return passed;
+}
+
+/** RFC 6585 §5. */
+function headerTooLarge(maxBytes: number): ConnectError {
+  return refuse(431, Code.ResourceExhausted, `the header is larger than the limit of ${maxBytes} bytes`);
 }
 
 function requestName(name: string, rules: MetadataRules): string | undefined {

@@ -80,7 +80,7 @@ interface Refusal {
 const REFUSALS = new WeakMap<ConnectError, Refusal>();
 
 /**
- * An error that the gateway makes itself and that HTTP has a better status for than the code's own: 405, 406, 413, 415.
+ * An error that the gateway makes itself and that HTTP has a better status for than the code's own: 405, 406, 413, 414, 415, 431.
  *
  * @param header fields that the answer must carry: `allow`, `accept-encoding`.
  */

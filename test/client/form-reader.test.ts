@@ -247,7 +247,7 @@ test("a message whose fields come one by one, in JSON or as bytes, is the one th
       const reader = openForm(
         form,
         { input: codec, output: codec },
-        { unknownFields: "error", maxDepth: 100, readMaxBytes: 1 << 20 },
+        { unknownFields: "error", maxDepth: 100, readMaxBytes: 1 << 20, maxParameters: 1000 },
       );
       expect(reader.push(bytes)).toEqual([]);
       expect(shown("k.Kinds", reader.end() ?? new Uint8Array(0))).toEqual(

@@ -19,7 +19,7 @@ interface Part {
 /** The parts of a body that comes in these chunks; each chunk's memory is used anew for the next. */
 function cut(boundary: string, chunks: Iterable<Uint8Array>): Part[] {
   const parts: Part[] = [];
-  const cutter = cutParts(boundary, {
+  const cutter = cutParts(boundary, 1000, {
     begin: (head) => parts.push({ head, data: [], isWhole: false }),
     append(bytes) {
       expect(bytes.length).toBeGreaterThan(0);
@@ -226,7 +226,7 @@ test.each([
   const content = bytesOf(unit.repeat((16 << 20) / unit.length));
   const startMs = performance.now();
   let length = 0;
-  const { push, end } = cutParts("b".repeat(70), {
+  const { push, end } = cutParts("b".repeat(70), 1000, {
     begin: () => undefined,
     append(bytes) {
       length += bytes.length;

@@ -9,7 +9,13 @@ import {
   takeTrailer,
 } from "../../src/protocol/metadata.ts";
 
-const RULES: MetadataRules = { allow: undefined, deny: new Set(), prefix: undefined, clientIpHeader: undefined };
+const RULES: MetadataRules = {
+  allow: undefined,
+  deny: new Set(),
+  prefix: undefined,
+  clientIpHeader: undefined,
+  maxBytes: 1 << 20,
+};
 
 /** Names that never cross, in either direction. */
 const DROPPED = [
