@@ -11,8 +11,11 @@ export interface Call {
   readonly header: Headers;
   /** What is left of the deadline, in whole milliseconds, at least 1. Undefined: there is none. */
   readonly timeoutMs?: number | undefined;
-  /** Aborts when the caller leaves or the deadline passes. */
-  readonly signal: AbortSignal;
+  /**
+   * Aborts when the caller leaves or the deadline passes. Undefined: there is no deadline, and the runtime itself ends
+   * what was begun for a caller who has left.
+   */
+  readonly signal?: AbortSignal | undefined;
   readonly body: Body;
 }
 

@@ -13,7 +13,7 @@ import { createSocketExchange, isWebSocketUpgrade, type SocketFormat } from "./c
 import { createCors } from "./filter/cors.ts";
 import type { MethodPlan, Plan } from "./plan.ts";
 import { watchBody } from "./protocol/bytes.ts";
-import { type Deadline, parseTimeout, startDeadline, whenAborted } from "./protocol/deadline.ts";
+import { callerSignal, type Deadline, parseTimeout, startDeadline } from "./protocol/deadline.ts";
 import { isCode, methodNotAllowed, refuse } from "./protocol/status.ts";
 import type { Match, Router } from "./route/route.ts";
 
@@ -112,12 +112,11 @@ async function serveRest(request: Request, target: Target, plan: Plan): Promise<
 }
 
 async function serveCall(request: Request, exchange: Exchange, plan: MethodPlan, { config }: Plan): Promise<Response> {
-  const deadline = startDeadline(request.signal, shorter(parseTimeout(request.headers), config.timeoutMs));
-  const aborted = whenAborted(deadline.signal);
+  const deadline = startDeadline(callerSignal(request), shorter(parseTimeout(request.headers), config.timeoutMs));
   let reply: Reply | undefined;
   try {
-    reply = await Promise.race([plan.call(openCall(exchange, deadline)), aborted]);
-    const response = await Promise.race([exchange.respond(underDeadline(reply, deadline)), aborted]);
+    reply = await deadline.race(plan.call(openCall(exchange, deadline)));
+    const response = await deadline.race(exchange.respond(underDeadline(reply, deadline)));
     if (isWhole(reply)) deadline.stop();
     return response;
   } catch (error) {
@@ -155,9 +154,7 @@ function serveSocket(request: Request, format: SocketFormat, plan: MethodPlan, {
   const exchange = createSocketExchange(request, format, client);
   const deadline = startDeadline(exchange.signal, shorter(parseTimeout(request.headers), config.timeoutMs));
   const call = openCall(exchange, deadline);
-  const reply = Promise.race([plan.call(call), whenAborted(deadline.signal)]).then((reply) =>
-    underDeadline(reply, deadline),
-  );
+  const reply = deadline.race(plan.call(call)).then((reply) => underDeadline(reply, deadline));
   return exchange.accept(reply, deadline.stop);
 }
 
@@ -176,7 +173,7 @@ function underDeadline(reply: Reply, deadline: Deadline): Reply {
   if (body.kind === "stream") {
     body.messages.end.then(deadline.stop);
     const { signal } = deadline;
-    signal.addEventListener("abort", () => body.messages.cancel(signal.reason), { once: true });
+    signal?.addEventListener("abort", () => body.messages.cancel(signal.reason), { once: true });
     return reply;
   }
   if (body.kind === "message" || body.stream === null) return reply;

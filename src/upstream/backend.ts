@@ -31,7 +31,7 @@ export async function fetchBackend(
 ): Promise<Response> {
   try {
     // A cached redirect target could be anywhere; connect's own client refuses them too.
-    return await options.fetch(url, { redirect: "manual", signal: call.signal, ...init });
+    return await options.fetch(url, { redirect: "manual", ...(call.signal && { signal: call.signal }), ...init });
   } catch (error) {
     // What fetch throws says more about the network inside than the caller may know: the log has it.
     throw failureOf(call, options, "the backend cannot be reached", Code.Unavailable, error);
@@ -67,7 +67,7 @@ function failureOf(
   code: Code,
   cause: unknown,
 ): ConnectError {
-  if (signal.aborted && signal.reason instanceof ConnectError) return signal.reason;
+  if (signal?.aborted && signal.reason instanceof ConnectError) return signal.reason;
   console.error(`${url}${method.path}: ${message}: ${describeCause(cause)}`);
   return new ConnectError(message, code, undefined, undefined, cause);
 }
@@ -112,18 +112,18 @@ export async function openEnvelopes(call: Call): Promise<EnvelopedRequest> {
     return messages.cancel(new ConnectError("the rest of the request is not wanted", Code.Canceled));
   };
   const abort = () => {
-    messages.cancel(ConnectError.from(call.signal.reason, Code.Canceled));
-    controller.abort(call.signal.reason);
+    messages.cancel(ConnectError.from(call.signal?.reason, Code.Canceled));
+    controller.abort(call.signal?.reason);
   };
-  if (call.signal.aborted) abort();
-  else call.signal.addEventListener("abort", abort, { once: true });
+  if (call.signal?.aborted) abort();
+  else call.signal?.addEventListener("abort", abort, { once: true });
   if (body.duplex !== "full") messages = await awaitFirst(messages);
   messages.end.then(({ error }) => error && isWanted && controller.abort(error));
   return {
     payload: envelopeStream(messages, leave),
     call: { ...call, signal: controller.signal },
     stop() {
-      call.signal.removeEventListener("abort", abort);
+      call.signal?.removeEventListener("abort", abort);
       leave();
     },
   };

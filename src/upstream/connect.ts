@@ -111,7 +111,7 @@ async function readErrorText(call: Call, body: ReadableStream<Uint8Array> | null
   try {
     return new TextDecoder().decode(await readAll(body, MAX_ERROR_BYTES));
   } catch (error) {
-    if (call.signal.aborted) throw error;
+    if (call.signal?.aborted) throw error;
     return undefined;
   }
 }

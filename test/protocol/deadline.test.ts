@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { parseTimeout, startDeadline, whenAborted } from "../../src/protocol/deadline.ts";
+import { callerSignal, parseTimeout, startDeadline } from "../../src/protocol/deadline.ts";
 
 // Connect protocol, Timeout; gRPC over HTTP/2, Timeout.
 test.each<[Record<string, string>, number | undefined]>([
@@ -61,15 +61,15 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function reasonCode(signal: AbortSignal): Code | undefined {
-  return signal.reason instanceof ConnectError ? signal.reason.code : undefined;
+function reasonCode(signal: AbortSignal | undefined): Code | undefined {
+  return signal?.reason instanceof ConnectError ? signal.reason.code : undefined;
 }
 
 test("expires with deadline_exceeded, not before", () => {
   const { signal, remainingMs } = startDeadline(new AbortController().signal, 1_000);
   expect(remainingMs()).toBe(1_000);
   vi.advanceTimersByTime(999);
-  expect(signal.aborted).toBe(false);
+  expect(signal?.aborted).toBe(false);
   expect(remainingMs()).toBe(1);
   vi.advanceTimersByTime(1);
   expect(reasonCode(signal)).toBe(Code.DeadlineExceeded);
@@ -83,7 +83,7 @@ test("extended, it expires later, with the same budget", () => {
   extend(500);
   expect(remainingMs()).toBe(600);
   vi.advanceTimersByTime(1_099);
-  expect(signal.aborted).toBe(false);
+  expect(signal?.aborted).toBe(false);
   vi.advanceTimersByTime(1);
   expect(reasonCode(signal)).toBe(Code.DeadlineExceeded);
 });
@@ -126,7 +126,7 @@ test("2^31-1 ms has a timer; beyond it there is a budget only", () => {
   const { signal, remainingMs } = startDeadline(new AbortController().signal, 2 ** 31);
   expect(vi.getTimerCount()).toBe(0);
   vi.advanceTimersByTime(10);
-  expect(signal.aborted).toBe(false);
+  expect(signal?.aborted).toBe(false);
   expect(remainingMs()).toBe(2 ** 31 - 10);
 });
 
@@ -137,14 +137,40 @@ test.each([undefined, 1_000])("stop frees the timer and forgets the caller, time
   caller.abort();
   vi.advanceTimersByTime(5_000);
   expect(vi.getTimerCount()).toBe(0);
-  expect(deadline.signal.aborted).toBe(false);
+  expect(deadline.signal?.aborted).toBe(false);
 });
 
-test("whenAborted rejects with the reason, also of a signal that is over", async () => {
-  const controller = new AbortController();
-  const aborted = whenAborted(controller.signal);
-  const reason = new ConnectError("over", Code.Canceled);
-  controller.abort(reason);
-  await expect(aborted).rejects.toBe(reason);
-  await expect(whenAborted(controller.signal)).rejects.toBe(reason);
+test("a race is lost with the reason, also by work that begins later", async () => {
+  const caller = new AbortController();
+  const { signal, race } = startDeadline(caller.signal, 1_000);
+  const never = new Promise<never>(() => undefined);
+  const lost = race(never);
+  caller.abort();
+  await expect(lost).rejects.toBe(signal?.reason);
+  await expect(race(never)).rejects.toBe(signal?.reason);
+  expect(reasonCode(signal)).toBe(Code.Canceled);
+});
+
+test.each([undefined, AbortSignal.abort()])("a race is won by what the work comes to, caller %j", async (caller) => {
+  const failure = new Error("work");
+  const { race } = startDeadline(caller, undefined);
+  await expect(race(Promise.resolve(1))).resolves.toBe(1);
+  await expect(race(Promise.reject(failure))).rejects.toBe(failure);
+});
+
+test("without a caller and a timeout nothing can abort", () => {
+  const { signal, remainingMs } = startDeadline(undefined, undefined);
+  expect(signal).toBeUndefined();
+  expect(remainingMs()).toBeUndefined();
+});
+
+test("without a caller a deadline still expires", () => {
+  const { signal } = startDeadline(undefined, 1_000);
+  vi.advanceTimersByTime(1_000);
+  expect(reasonCode(signal)).toBe(Code.DeadlineExceeded);
+});
+
+test("in Node nobody but the request's signal tells that its caller has left", () => {
+  const request = new Request("http://gateway.example/");
+  expect(callerSignal(request)).toBe(request.signal);
 });
