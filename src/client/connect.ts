@@ -13,7 +13,7 @@ import type { Method } from "../schema/model.ts";
 import type { ClientOptions, Exchange, MethodCodecs, Opened } from "./exchange.ts";
 import { decodeForm, decodeFormBytes, parseParameters } from "./query.ts";
 import { readBody } from "./request-body.ts";
-import { acceptedEncodings, respondWhole } from "./whole-answer.ts";
+import { respondWhole } from "./whole-answer.ts";
 
 type CodecName = "json" | "proto";
 
@@ -96,7 +96,7 @@ export function createConnectExchange(
     if (reply.body.kind === "stream") throw new ConnectError("unary call answered by a stream", Code.Internal);
     const wire = await reply.body.read();
     const body = codec === "proto" ? wire : codecs.output.decode(wire);
-    return respondWhole(body, header, { accept: acceptedEncodings(request), minBytes: options.compressMinBytes });
+    return respondWhole(body, header, { request, minBytes: options.compressMinBytes });
   }
 
   return { method, open, respond };

@@ -5,7 +5,9 @@ import { isIdentity, readDecoded } from "../protocol/compression.ts";
 
 /** False when the request says that it has no content. True does not promise any: a chunked body may be empty. */
 export function mayHaveBody(request: Request): boolean {
-  return request.body !== null && request.headers.get("content-length") !== "0";
+  const length = request.headers.get("content-length");
+  // Asked last: workerd makes a stream of the body then.
+  return length === null ? request.body !== null : length !== "0";
 }
 
 /**

@@ -8,7 +8,7 @@ import { respondStream } from "./rest-answer-stream.ts";
 import type { RestErrorOptions } from "./rest-error.ts";
 import { bodyFormat, checkHead, type RestRequest, readMessage } from "./rest-request.ts";
 import { readMessages } from "./rest-request-stream.ts";
-import { acceptedEncodings, respondWhole } from "./whole-answer.ts";
+import { respondWhole } from "./whole-answer.ts";
 
 export function createRestExchange(
   rest: RestRequest,
@@ -51,7 +51,7 @@ export function createRestExchange(
     headers.set("content-type", contentType);
     // What the backend made of an HttpBody, it may have compressed already.
     const minBytes = answer === "http-body" ? undefined : options.compressMinBytes;
-    return respondWhole(bytes, headers, { accept: acceptedEncodings(request), minBytes });
+    return respondWhole(bytes, headers, { request, minBytes });
   }
 
   return { method: route.method, open, respond };

@@ -53,7 +53,7 @@ interface Range {
  * @returns the offer of the highest quality, the earlier one among equals; undefined when none is acceptable.
  */
 export function negotiate<Offer extends string>(accept: string | null, offers: readonly Offer[]): Offer | undefined {
-  if (accept === null || accept.trim() === "") return offers[0];
+  if (accept === null || accept.trim() === "" || accept === "*/*" || accept === offers[0]) return offers[0];
   const ranges = parseAccept(accept);
   let best: { offer: Offer; quality: number } | undefined;
   for (const offer of offers) {
