@@ -35,6 +35,8 @@ export interface Config extends JsonOptions {
   readonly readMaxBytes: number;
   readonly upstreamReadMaxBytes: number;
   readonly timeoutMs: number | undefined;
+  readonly streamIdleMs: number | undefined;
+  readonly maxStreams: number | undefined;
   readonly upstreamGzip: boolean;
   readonly connectGet: boolean;
   readonly compressMinBytes: number | undefined;
@@ -84,6 +86,8 @@ export function readConfig(given: GatewayOptions): Config {
     readMaxBytes,
     upstreamReadMaxBytes,
     timeoutMs: options.timeoutMs,
+    streamIdleMs: options.streamIdleMs,
+    maxStreams: options.maxStreams,
     upstreamGzip: options.upstreamGzip ?? false,
     connectGet: options.connectGet ?? false,
     compressMinBytes: options.compressMinBytes,
@@ -158,7 +162,10 @@ function checkOptions(options: GatewayOptions): void {
     );
   }
   checkPlainOptions(options, PLAIN_OPTIONS, OTHER_OPTIONS);
-  const { policies = [], filters = [], warn } = options;
+  const { policies = [], filters = [], warn, maxStreams, streamIdleMs } = options;
+  if (maxStreams !== undefined && streamIdleMs === undefined) {
+    throw misconfigured("maxStreams: goes with streamIdleMs, which tells those that are gone from those that wait");
+  }
   if (!isListOf(policies, (policy) => typeof policy?.wrap === "function")) {
     throw misconfigured("policies: not a list of { wrap(next) { … } }");
   }

@@ -74,6 +74,13 @@ export interface GatewayOptions {
   readonly upstreamReadMaxBytes?: number;
   /** Longest time for a call in milliseconds; a shorter one of the caller counts. Default none. */
   readonly timeoutMs?: number;
+  /**
+   * A stream on which no message comes or is taken, either way, for so many milliseconds ends with deadline_exceeded.
+   * Streams then do not pass through. Default none.
+   */
+  readonly streamIdleMs?: number;
+  /** Streams at once in one isolate; one more is resource_exhausted. Goes with streamIdleMs only. Default none. */
+  readonly maxStreams?: number;
   /** Backends may compress streams and answers of gRPC-Web: fewer bytes on a long way, more work here. Default false. */
   readonly upstreamGzip?: boolean;
   /** Call methods without side effects by Connect GET. Default false. */
@@ -163,6 +170,8 @@ export const PLAIN_OPTIONS = {
   upstreamReadMaxBytes: "count",
   upstreamGzip: "flag",
   timeoutMs: "count",
+  streamIdleMs: "count",
+  maxStreams: "count",
   connectGet: "flag",
   compressMinBytes: "count",
   ndjsonBare: "flag",

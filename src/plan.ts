@@ -7,6 +7,7 @@ import type { Codec, CodecContext } from "./codec/codec.ts";
 import { compileCodec } from "./codec/compile.ts";
 import { backendOf, type Config, formatFault, listsService, misconfigured, readConfig } from "./config.ts";
 import type { Backend, GatewayOptions } from "./options.ts";
+import { createStreamLimits } from "./policy/stream-limits.ts";
 import { compileOrigins } from "./protocol/origin.ts";
 import type { Router } from "./route/route.ts";
 import { createRouter } from "./route/router.ts";
@@ -52,11 +53,13 @@ export function compilePlan(options: GatewayOptions, read: () => Schema): Plan {
 
   const codecs = createCodecs(schema, config);
   const methods = new Map<Method, MethodPlan>();
+  const policies = [...streamPolicies(config), ...config.policies];
   for (const service of services) {
     const backend = requireBackend(config, service);
-    const call = onion(config.policies, createUpstream(backend, config));
-    const passthrough = passthroughOf(backend, config);
-    for (const method of service.methods) methods.set(method, planMethod(method, codecs, call, passthrough));
+    const call = onion(policies, createUpstream(backend, config));
+    for (const method of service.methods) {
+      methods.set(method, planMethod(method, codecs, call, passthroughOf(method, backend, config)));
+    }
   }
   return {
     config,
@@ -119,8 +122,18 @@ function createUpstream({ url, fetch, protocol }: Required<Backend>, config: Con
   return createGrpcWebUpstream({ ...options, convert: protocol === "grpc" });
 }
 
-function passthroughOf({ protocol }: Required<Backend>, { policies }: Config): Passthrough {
+/** Outermost: a stream that is refused costs nothing. */
+function streamPolicies({ streamIdleMs, maxStreams }: Config): readonly Policy[] {
+  return streamIdleMs === undefined ? [] : [createStreamLimits({ idleMs: streamIdleMs, maxStreams })];
+}
+
+function passthroughOf(
+  { kind }: Method,
+  { protocol }: Required<Backend>,
+  { policies, streamIdleMs }: Config,
+): Passthrough {
   if (policies.some((policy) => policy.reads === "message")) return "none";
+  if (kind !== "unary" && streamIdleMs !== undefined) return "none";
   return protocol === "connect" ? "connect" : "grpc-web";
 }
 

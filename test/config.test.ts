@@ -36,6 +36,8 @@ test("the defaults", () => {
     readMaxBytes: 4_194_304,
     upstreamReadMaxBytes: 4_194_304,
     timeoutMs: undefined,
+    streamIdleMs: undefined,
+    maxStreams: undefined,
     upstreamGzip: false,
     connectGet: false,
     compressMinBytes: undefined,
@@ -62,6 +64,11 @@ test("what follows from another option", () => {
   expect(read({ allowHeaders: ["X-A"] }).allowHeaders).toEqual(new Set(["x-a"]));
   expect(read({ denyHeaders: ["X-A"] }).denyHeaders).toEqual(new Set(["x-a"]));
   expect(read({ metadataPrefix: "Grpc-Metadata-" }).metadataPrefix).toBe("grpc-metadata-");
+});
+
+test("maxStreams goes with streamIdleMs only", () => {
+  expect(() => read({ maxStreams: 5 })).toThrow(failure(Code.InvalidArgument, "streamIdleMs"));
+  expect(read({ maxStreams: 5, streamIdleMs: 6 })).toMatchObject({ maxStreams: 5, streamIdleMs: 6 });
 });
 
 /** For each kind of option, values that it cannot have. */

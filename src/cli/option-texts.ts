@@ -106,6 +106,14 @@ export const OPTION_TEXTS = {
     default: "none",
     about: "longest time for a call; a shorter one of the caller counts",
   },
+  streamIdleMs: {
+    default: "none",
+    about: "a stream on which no message comes or is taken, either way, for so long ends with deadline_exceeded",
+  },
+  maxStreams: {
+    default: "none",
+    about: "streams at once in one isolate: 429 over it; goes with `streamIdleMs`",
+  },
   connectGet: {
     default: "false",
     about: "call methods without side effects by GET, so that caches can answer",

@@ -2,10 +2,13 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
-import { createFileRegistry, fromBinary, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { createFileRegistry, type DescMethod, fromBinary, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
 import { afterAll, beforeEach } from "vitest";
 import type { JsonObject } from "../cases/case.ts";
+import { splitFrames } from "../cases/envelope.ts";
 import { startWorkerd, type Workerd } from "../cases/workerd.ts";
 import { compileSet } from "../proto.ts";
 import { serve } from "../server.ts";
@@ -31,12 +34,22 @@ export interface Backend {
   readonly arrivals: readonly Arrival[];
   /** Requests whose answer has not ended. */
   open(): number;
-  /** For the test that runs. Default: what was sent comes back. */
+  /** For the test that runs. Default: what was sent comes back; of a stream of requests with one answer, the last. */
   answer: Answering;
 }
 
-const PROTO = { "content-type": "application/proto" };
-const echo: Answering = ({ body }, response) => response.writeHead(200, PROTO).end(body);
+const STREAM = "application/connect+proto";
+
+const echo: Answering = (arrival, response) => {
+  const { headers, body } = arrival;
+  const type = headers["content-type"] ?? "";
+  response.writeHead(200, { "content-type": type });
+  if (type !== STREAM) return response.end(body);
+  const { frames } = splitFrames(body);
+  const answers = methodOf(arrival).methodKind === "client_streaming" ? frames.slice(-1) : frames;
+  for (const { flags, data } of answers) response.write(encodeEnvelope(flags, data));
+  return response.end(encodeEnvelope(endStreamFlag, Buffer.from("{}")));
+};
 
 /** Await it at the top of a test file. */
 export async function openBackend(): Promise<Backend> {
@@ -81,10 +94,17 @@ export async function openGateways(backend: Backend, ...options: readonly JsonOb
   return workerd;
 }
 
-/** The message that the backend was sent, as @bufbuild/protobuf reads it. */
-export function messageOf({ url, body }: Arrival): JsonValue {
+function methodOf({ url }: Arrival): DescMethod {
   const [, service = "", name] = url.split("/");
   const method = registry.getService(service)?.methods.find((one) => one.name === name);
   if (!method) throw new Error(`no method at ${url}`);
-  return toJson(method.input, fromBinary(method.input, body), { registry });
+  return method;
+}
+
+/** The message that the backend was sent, or those of a stream, as @bufbuild/protobuf reads them. */
+export function messageOf(arrival: Arrival): JsonValue {
+  const { input } = methodOf(arrival);
+  const read = (bytes: Uint8Array) => toJson(input, fromBinary(input, bytes), { registry });
+  const isStream = arrival.headers["content-type"] === STREAM;
+  return isStream ? splitFrames(arrival.body).frames.map(({ data }) => read(data)) : read(arrival.body);
 }

@@ -95,19 +95,24 @@ export async function ask(port: number, request: string | Uint8Array): Promise<A
   const wire = openWire(port);
   try {
     await wire.write(request);
-    const [text] = await wire.waitFor(/^(?:HTTP\/1\.1 100.*?\r\n\r\n)?HTTP\/1\.1 [2-5].*?\r\n\r\n/s);
-    const length = Number(/^content-length: *(\d+)\r$/im.exec(text)?.[1] ?? 0);
-    const isChunked = /^transfer-encoding: *chunked\r$/im.test(text);
-    await wire.waitFor(isChunked ? /\r\n0\r\n\r\n$/ : new RegExp(`\\r\\n\\r\\n.{${length}}$`, "s"));
-    const body = wire.received().slice(text.length);
-    return {
-      status: Number(/HTTP\/1\.1 ([2-5]\d\d)/.exec(text)?.[1]),
-      head: text,
-      body: isChunked ? unchunk(body) : body,
-    };
+    return await readAnswer(wire);
   } finally {
     wire.reset();
   }
+}
+
+/** The first answer, whole. Rejects when the connection ends before it does. */
+export async function readAnswer(wire: Wire): Promise<Answer> {
+  const [text] = await wire.waitFor(/^(?:HTTP\/1\.1 100.*?\r\n\r\n)?HTTP\/1\.1 [2-5].*?\r\n\r\n/s);
+  const length = Number(/^content-length: *(\d+)\r$/im.exec(text)?.[1] ?? 0);
+  const isChunked = /^transfer-encoding: *chunked\r$/im.test(text);
+  await wire.waitFor(isChunked ? /\r\n0\r\n\r\n$/ : new RegExp(`\\r\\n\\r\\n.{${length}}$`, "s"));
+  const body = wire.received().slice(text.length);
+  return {
+    status: Number(/HTTP\/1\.1 ([2-5]\d\d)/.exec(text)?.[1]),
+    head: text,
+    body: isChunked ? unchunk(body) : body,
+  };
 }
 
 export interface Answer {
