@@ -34,13 +34,14 @@ export interface Backend {
   readonly arrivals: readonly Arrival[];
   /** Requests whose answer has not ended. */
   open(): number;
-  /** For the test that runs. Default: what was sent comes back; of a stream of requests with one answer, the last. */
+  /** For the test that runs. Default: `echo`. */
   answer: Answering;
 }
 
 const STREAM = "application/connect+proto";
 
-const echo: Answering = (arrival, response) => {
+/** What was sent comes back; of a stream of requests with one answer, the last. */
+export const echo: Answering = (arrival, response) => {
   const { headers, body } = arrival;
   const type = headers["content-type"] ?? "";
   response.writeHead(200, { "content-type": type });
@@ -85,11 +86,20 @@ async function readBytes(request: IncomingMessage): Promise<Pick<Arrival, "body"
 const set = await compileSet(await readFile(new URL("callers.proto", import.meta.url), "utf8"));
 const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
 
-/** Await it at the top of a test file. @param options of each gateway, besides its backend. */
-export async function openGateways(backend: Backend, ...options: readonly JsonObject[]): Promise<Workerd> {
+/**
+ * Await it at the top of a test file.
+ *
+ * @param options of each gateway, besides its backend.
+ * @param flags of compatibility. Default: that of a deployed Worker.
+ */
+export async function openGateways(
+  backend: Backend,
+  options: readonly JsonObject[],
+  flags?: readonly string[],
+): Promise<Workerd> {
   const entry = fileURLToPath(new URL("../cases/worker.ts", import.meta.url));
   const all = options.map((one) => ({ rpc: "all", backends: { "*": { url: backend.url } }, ...one }));
-  const workerd = await startWorkerd(entry, set, all);
+  const workerd = await startWorkerd(entry, set, all, flags);
   afterAll(() => workerd.stop());
   return workerd;
 }

@@ -13,7 +13,7 @@ import { type Answer, ask, head, whole } from "./wire.ts";
 
 const backend = await openBackend();
 const grpcWeb = { backends: { "*": { url: backend.url, protocol: "grpc-web" } } };
-const workerd = await openGateways(backend, {}, grpcWeb, { metadataPrefix: "Grpc-Metadata-" });
+const workerd = await openGateways(backend, [{}, grpcWeb, { metadataPrefix: "Grpc-Metadata-" }]);
 
 /** Texts that end a line, a field, an event or a string somewhere. */
 const TEXTS: Readonly<Record<string, string>> = {

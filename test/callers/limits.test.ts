@@ -19,7 +19,7 @@ const LIMITS = {
   maxJsonBytes: 3000,
   forms: true,
 } as const;
-const workerd = await openGateways(backend, LIMITS, {});
+const workerd = await openGateways(backend, [LIMITS, {}]);
 const [port = 0, defaults = 0] = workerd.ports;
 
 interface Refusal {

@@ -8,7 +8,7 @@ import { messageOf, openBackend, openGateways } from "./gateway.ts";
 import { ask, head, whole } from "./wire.ts";
 
 const backend = await openBackend();
-const workerd = await openGateways(backend, {});
+const workerd = await openGateways(backend, [{}]);
 const port = workerd.ports[0] ?? 0;
 
 /** A value, or the status of an answer for which nobody was called. */

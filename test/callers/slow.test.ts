@@ -8,7 +8,7 @@ import { type Answer, ask, chunk, head, LAST_CHUNK, openWire, readAnswer, type W
 
 const backend = await openBackend();
 const TIMEOUT_MS = 400;
-const workerd = await openGateways(backend, { forms: true }, { forms: true, timeoutMs: TIMEOUT_MS });
+const workerd = await openGateways(backend, [{ forms: true }, { forms: true, timeoutMs: TIMEOUT_MS }]);
 const [port = 0, hasty = 0] = workerd.ports;
 
 const wires: Wire[] = [];

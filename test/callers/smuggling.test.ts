@@ -7,7 +7,7 @@ import { messageOf, openBackend, openGateways } from "./gateway.ts";
 import { openWire, statusesOf } from "./wire.ts";
 
 const backend = await openBackend();
-const workerd = await openGateways(backend, {});
+const workerd = await openGateways(backend, [{}]);
 const port = workerd.ports[0] ?? 0;
 
 const SETTLE_MS = 150;
