@@ -79,7 +79,10 @@ export interface GatewayOptions {
    * Streams then do not pass through. Default none.
    */
   readonly streamIdleMs?: number;
-  /** Streams at once in one isolate; one more is resource_exhausted. Goes with streamIdleMs only. Default none. */
+  /**
+   * Streams at once in one isolate; one more is resource_exhausted. Goes with streamIdleMs only: where the runtime does
+   * not tell that a caller has left, its streams count until they would have been idle. Default none.
+   */
   readonly maxStreams?: number;
   /** Backends may compress streams and answers of gRPC-Web: fewer bytes on a long way, more work here. Default false. */
   readonly upstreamGzip?: boolean;

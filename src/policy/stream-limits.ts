@@ -1,7 +1,6 @@
 /** Limits of streaming calls: how long one may be silent, and how many there are at once. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call, CallFn, Messages, Policy, Reply } from "../call.ts";
-import { whenAborted } from "../protocol/deadline.ts";
 
 export interface StreamLimits {
   /** A stream on which no message comes or is taken, either way, for so long ends with deadline_exceeded. */
@@ -18,7 +17,7 @@ export function createStreamLimits({ idleMs, maxStreams = Number.POSITIVE_INFINI
   const open = new Set<Watch>();
 
   function admit(watch: Watch): void {
-    // A runtime may end a call whose caller has left without a word. Its timer would have rung by now.
+    // workerd ends the calls of a caller who has left without a word. Their timers would have rung by now.
     if (open.size >= maxStreams) for (const one of open) if (one.isOver()) open.delete(one);
     if (open.size >= maxStreams) {
       watch.stop();
@@ -29,10 +28,14 @@ export function createStreamLimits({ idleMs, maxStreams = Number.POSITIVE_INFINI
 
   async function run(call: Call, next: CallFn): Promise<Reply> {
     const idle = new AbortController();
+    const failed = Promise.withResolvers<never>();
+    // Raced or not: a stream that began before it fell silent fails by its end.
+    failed.promise.catch(() => undefined);
     let answer: Messages | undefined;
     const watch = startWatch(idleMs, () => {
       const error = new ConnectError(`no message came or was taken for ${idleMs} ms`, Code.DeadlineExceeded);
       idle.abort(error);
+      failed.reject(error);
       answer?.cancel(error);
     });
     admit(watch);
@@ -41,15 +44,16 @@ export function createStreamLimits({ idleMs, maxStreams = Number.POSITIVE_INFINI
       open.delete(watch);
     };
     try {
-      const reply = await Promise.race([next(noteRequest(call, idle.signal, watch.note)), whenAborted(idle.signal)]);
+      const reply = await Promise.race([next(noteRequest(call, idle.signal, watch.note)), failed.promise]);
       const { body } = reply;
       if (body.kind !== "stream") {
         stop();
         return reply;
       }
-      answer = body.messages;
-      answer.end.then(stop);
-      return { ...reply, body: { ...body, messages: noteMessages(answer, watch.note) } };
+      const { messages } = body;
+      answer = messages;
+      messages.end.then(stop);
+      return { ...reply, body: { ...body, messages: noteMessages(messages, watch.note) } };
     } catch (error) {
       stop();
       throw error;
@@ -67,7 +71,7 @@ function noteRequest(call: Call, idle: AbortSignal, note: () => void): Call {
   return {
     method,
     header,
-    signal: AbortSignal.any([call.signal, idle]),
+    signal: call.signal ? AbortSignal.any([call.signal, idle]) : idle,
     body: body.kind === "stream" ? { ...body, messages: noteMessages(body.messages, note) } : body,
     get timeoutMs() {
       return call.timeoutMs;

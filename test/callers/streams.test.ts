@@ -13,7 +13,7 @@ const MAX_STREAMS = 3;
 const GATEWAYS = [{ streamIdleMs: IDLE_MS }, { streamIdleMs: IDLE_MS, maxStreams: MAX_STREAMS }];
 const { ports, log } = await openGateways(backend, GATEWAYS);
 const [silent = 0, few = 0] = ports;
-/** Where the runtime ends calls whose callers have left, and nobody is told. */
+/** Without the signal of a request. */
 const wordless = (await openGateways(backend, GATEWAYS, [])).ports[1] ?? 0;
 
 const wires: Wire[] = [];
@@ -138,45 +138,51 @@ describe("a stream that falls silent ends, and so does the backend's call", () =
 });
 
 describe("so many streams at once", () => {
-  /** Streams that go on; each has begun. */
-  async function fill(port: number): Promise<Wire[]> {
-    streaming(20, Number.POSITIVE_INFINITY);
-    const all: Wire[] = [];
-    for (const { request } of Object.values(CALLERS).slice(0, MAX_STREAMS)) {
-      const wire = open(port);
-      all.push(wire);
-      await wire.write(request);
-      await wire.waitFor(/\r\n\r\n./s);
-    }
-    return all;
-  }
-  const isServed = async (port: number) => {
+  /** A stream that has begun; undefined: there was no room for it. */
+  async function begin(port: number, { request }: Caller): Promise<Wire | undefined> {
     const wire = open(port);
-    await wire.write(CALLERS.lines?.request ?? "");
-    const [, status] = await wire.waitFor(/^HTTP\/1\.1 (\d+)/);
-    return status === "200";
-  };
+    await wire.write(request);
+    const [text] = await wire.waitFor(/^HTTP.*?\r\n\r\n./s);
+    // In envelopes it is the first that tells.
+    return /^HTTP\/1\.1 200/.test(text) && !wire.received().includes("resource_exhausted") ? wire : undefined;
+  }
+
+  /** Once those of the test before are forgotten. */
+  function fill(port: number): Promise<readonly Wire[]> {
+    streaming(20, Number.POSITIVE_INFINITY);
+    const all = Object.values(CALLERS).slice(0, MAX_STREAMS);
+    return Promise.all(
+      all.map((caller) =>
+        vi.waitFor(async () => {
+          const wire = await begin(port, caller);
+          if (!wire) throw new Error("no room");
+          return wire;
+        }, LONG),
+      ),
+    );
+  }
+  const LONG = { timeout: 5_000, interval: 100 };
+  const { lines } = CALLERS;
+  const hasRoom = async (port: number) => lines !== undefined && (await begin(port, lines)) !== undefined;
 
   test("one more is 429 and reaches nobody, unary calls are served", async () => {
     await fill(few);
+    const before = backend.arrivals.length;
     const { status, body } = await ask(few, head("GET", "/list"));
     expect([status, JSON.parse(body).code]).toEqual([429, Code.ResourceExhausted]);
-    expect(backend.arrivals).toHaveLength(MAX_STREAMS);
+    expect(backend.arrivals).toHaveLength(before);
     backend.answer = (arrival, response) =>
       response.writeHead(200, { "content-type": "application/proto" }).end(arrival.body);
     expect((await ask(few, head("GET", "/one/a"))).status).toBe(200);
   });
 
-  test("one that leaves makes room for one", async () => {
-    const [first] = await fill(few);
+  test.each([
+    ["with the signal of a request", few],
+    ["without", wordless],
+  ])("one that leaves makes room for one, %s, once it would have been idle", async (_, port) => {
+    const [first] = await fill(port);
     first?.reset();
-    await vi.waitFor(async () => expect(await isServed(few)).toBe(true), 5_000);
-    expect(await isServed(few)).toBe(false);
-  });
-
-  test("also where the runtime tells nobody, when it would have been idle", async () => {
-    for (const wire of await fill(wordless)) wire.reset();
-    await vi.waitFor(() => expect(backend.open()).toBe(0));
-    await vi.waitFor(async () => expect(await isServed(wordless)).toBe(true), { timeout: 5_000, interval: 100 });
+    await vi.waitFor(async () => expect(await hasRoom(port)).toBe(true), LONG);
+    expect(await hasRoom(port)).toBe(false);
   });
 });

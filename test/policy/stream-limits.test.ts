@@ -52,11 +52,11 @@ describe("a stream that is silent", () => {
     }
     const last = messages.next();
     await vi.advanceTimersByTimeAsync(IDLE_MS - 1);
-    expect(calls[0]?.signal.aborted).toBe(false);
+    expect(calls[0]?.signal?.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     expect(await last).toBeUndefined();
     expect((await messages.end).error).toEqual(IDLE);
-    expect(calls[0]?.signal.reason).toEqual(IDLE);
+    expect(calls[0]?.signal?.reason).toEqual(IDLE);
     expect(await answer.cancelled).toEqual(IDLE);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -82,7 +82,7 @@ describe("a stream that is silent", () => {
       request.send(MESSAGE);
       expect(await batch).toEqual([MESSAGE]);
     }
-    expect(calls[0]?.signal.aborted).toBe(false);
+    expect(calls[0]?.signal?.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(IDLE_MS);
     expect((await messagesOf(reply).end).error).toEqual(IDLE);
   });
@@ -101,7 +101,7 @@ test("the caller's own signal, and the deadline, pass", async () => {
   await limited(next)({ ...callOf("Server"), signal: caller.signal, timeoutMs: 7 });
   expect(calls[0]?.timeoutMs).toBe(7);
   caller.abort("gone");
-  expect(calls[0]?.signal.reason).toBe("gone");
+  expect(calls[0]?.signal?.reason).toBe("gone");
 });
 
 test.each<[string, (answer: Driven) => void]>([
