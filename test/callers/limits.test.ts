@@ -309,7 +309,8 @@ describe("the defaults", () => {
     ["100 levels", () => ask(defaults, whole("POST", "/things", [JSON_TYPE], nested(100))), 200],
     ["101", () => ask(defaults, whole("POST", "/things", [JSON_TYPE], nested(101))), 400],
     ["4 MiB", () => ask(defaults, whole("POST", "/things", [JSON_TYPE], jsonOf(4 << 20))), 200],
-    ["one more byte", () => ask(defaults, whole("POST", "/things", [JSON_TYPE], jsonOf((4 << 20) + 1))), 413],
+    // Told by the head: workerd closes the connection behind an early answer, which who still writes may not see.
+    ["one more byte", () => ask(defaults, head("POST", "/things", JSON_TYPE, "Content-Length: 4194305")), 413],
   ])("%s", async (_, send, status) => {
     expect((await send()).status).toBe(status);
   });
