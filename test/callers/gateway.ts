@@ -6,6 +6,7 @@ import { createFileRegistry, type DescMethod, fromBinary, type JsonValue, toJson
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
+import { trailerFlag } from "@connectrpc/connect/protocol-grpc-web";
 import { afterAll, beforeEach } from "vitest";
 import type { JsonObject } from "../cases/case.ts";
 import { splitFrames } from "../cases/envelope.ts";
@@ -38,18 +39,24 @@ export interface Backend {
   answer: Answering;
 }
 
-const STREAM = "application/connect+proto";
+const CONNECT_STREAM = "application/connect+proto";
+const CONNECT_END = encodeEnvelope(endStreamFlag, Buffer.from("{}"));
+const GRPC_WEB_END = encodeEnvelope(trailerFlag, Buffer.from("grpc-status: 0\r\n"));
+
+function isEnveloped({ headers }: Arrival): boolean {
+  return /^application\/(?:connect\+|grpc-web)/.test(headers["content-type"] ?? "");
+}
 
 /** What was sent comes back; of a stream of requests with one answer, the last. */
 export const echo: Answering = (arrival, response) => {
   const { headers, body } = arrival;
   const type = headers["content-type"] ?? "";
   response.writeHead(200, { "content-type": type });
-  if (type !== STREAM) return response.end(body);
+  if (!isEnveloped(arrival)) return response.end(body);
   const { frames } = splitFrames(body);
   const answers = methodOf(arrival).methodKind === "client_streaming" ? frames.slice(-1) : frames;
   for (const { flags, data } of answers) response.write(encodeEnvelope(flags, data));
-  return response.end(encodeEnvelope(endStreamFlag, Buffer.from("{}")));
+  return response.end(type === CONNECT_STREAM ? CONNECT_END : GRPC_WEB_END);
 };
 
 /** Await it at the top of a test file. */
@@ -111,10 +118,11 @@ function methodOf({ url }: Arrival): DescMethod {
   return method;
 }
 
-/** The message that the backend was sent, or those of a stream, as @bufbuild/protobuf reads them. */
+/** The message that the backend was sent, or those of a stream of requests, as @bufbuild/protobuf reads them. */
 export function messageOf(arrival: Arrival): JsonValue {
   const { input } = methodOf(arrival);
   const read = (bytes: Uint8Array) => toJson(input, fromBinary(input, bytes), { registry });
-  const isStream = arrival.headers["content-type"] === STREAM;
-  return isStream ? splitFrames(arrival.body).frames.map(({ data }) => read(data)) : read(arrival.body);
+  const messages = isEnveloped(arrival) ? splitFrames(arrival.body).frames.map(({ data }) => data) : [arrival.body];
+  const isOne = /^unary|^server_streaming/.test(methodOf(arrival).methodKind);
+  return isOne ? read(messages[0] ?? Buffer.alloc(0)) : messages.map(read);
 }
