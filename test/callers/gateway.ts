@@ -21,6 +21,8 @@ export interface Arrival {
   /** "/callers.v1.Things/Set" */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they came: `headers` has no room for `__proto__`. */
+  readonly rawHeaders: readonly string[];
   readonly body: Buffer;
   /** The body came to its end; else it was broken off. */
   readonly isWhole: boolean;
@@ -66,8 +68,8 @@ export async function openBackend(): Promise<Backend> {
   const server = await serve(async (request, response) => {
     open++;
     response.on("close", () => open--);
-    const { method = "", url = "", headers } = request;
-    const arrival = { method, url, headers, ...(await readBytes(request)) };
+    const { method = "", url = "", headers, rawHeaders } = request;
+    const arrival = { method, url, headers, rawHeaders, ...(await readBytes(request)) };
     arrivals.push(arrival);
     if (arrival.isWhole) backend.answer(arrival, response);
   });
