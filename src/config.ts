@@ -32,6 +32,7 @@ export interface Config extends JsonOptions {
   readonly maxUrlBytes: number;
   readonly maxHeaderBytes: number;
   readonly maxParameters: number;
+  readonly maxBodyBytes: number | undefined;
   readonly readMaxBytes: number;
   readonly upstreamReadMaxBytes: number;
   readonly timeoutMs: number | undefined;
@@ -83,6 +84,7 @@ export function readConfig(given: GatewayOptions): Config {
     maxUrlBytes: options.maxUrlBytes ?? 16 * 1024,
     maxHeaderBytes: options.maxHeaderBytes ?? 128 * 1024,
     maxParameters: options.maxParameters ?? 1000,
+    maxBodyBytes: options.maxBodyBytes,
     readMaxBytes,
     upstreamReadMaxBytes,
     timeoutMs: options.timeoutMs,

@@ -68,6 +68,11 @@ export interface GatewayOptions {
   readonly maxHeaderBytes?: number;
   /** Parameters of a query (400 over it), and fields of a form (413), empty ones too. Default 1000. */
   readonly maxParameters?: number;
+  /**
+   * Bytes of a request's body as it comes, also of one that streams or passes through: 413, 429 to RPC callers. Bodies in
+   * chunks then do not pass through. Default none: Cloudflare's own limit is that of the plan.
+   */
+  readonly maxBodyBytes?: number;
   /** Bytes of one request message. Default 4 MiB. Bodies that pass through are not bounded. */
   readonly readMaxBytes?: number;
   /** Bytes of one response message. Default: readMaxBytes. */
@@ -169,6 +174,7 @@ export const PLAIN_OPTIONS = {
   maxParameters: "count",
   maxDepth: "count",
   maxJsonBytes: "count",
+  maxBodyBytes: "count",
   readMaxBytes: "count",
   upstreamReadMaxBytes: "count",
   upstreamGzip: "flag",

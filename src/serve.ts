@@ -1,11 +1,13 @@
 /** The path of one request, readable from top to bottom. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call, FetchFn, HttpFilter, Reply } from "./call.ts";
+import { limitBody } from "./client/body-limit.ts";
 import { connectAllow } from "./client/connect.ts";
 import type { Exchange, FormatFailure } from "./client/exchange.ts";
 import { createRestExchange } from "./client/rest.ts";
 import { respondHead } from "./client/rest-answer-stream.ts";
 import { formatRestFailure } from "./client/rest-error.ts";
+import { contentTooLarge } from "./client/rest-request.ts";
 import { createRpcExchange, formatRpcFailure } from "./client/rpc.ts";
 import { restSocketFormat, rpcSocketFormat } from "./client/socket-format.ts";
 import { checkHost, checkLength, splitTarget, type Target } from "./client/target.ts";
@@ -74,7 +76,12 @@ async function serveRequest(request: Request, plan: Plan): Promise<Response> {
   checkHost(request.headers.get("host"));
   const target = splitTarget(url);
   const rpc = plan.rpc.get(target.path);
-  return rpc ? serveRpc(request, target, rpc, plan) : serveRest(request, target, plan);
+  const { maxBodyBytes } = plan.config;
+  if (maxBodyBytes === undefined) return rpc ? serveRpc(request, target, rpc, plan) : serveRest(request, target, plan);
+  if (!rpc) return serveRest(limitBody(request, maxBodyBytes, contentTooLarge), target, plan);
+  const limited = limitBody(request, maxBodyBytes);
+  // workerd ends the body of a fetch well when the stream that it comes from breaks: nothing that may break can pass.
+  return serveRpc(limited, target, limited === request ? rpc : { ...rpc, passthrough: "none" }, plan);
 }
 
 async function serveRpc(request: Request, { query }: Target, rpc: MethodPlan, plan: Plan): Promise<Response> {

@@ -33,6 +33,7 @@ test("the defaults", () => {
     maxParameters: 1000,
     maxDepth: 100,
     maxJsonBytes: 33_554_432,
+    maxBodyBytes: undefined,
     readMaxBytes: 4_194_304,
     upstreamReadMaxBytes: 4_194_304,
     timeoutMs: undefined,

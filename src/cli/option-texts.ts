@@ -90,6 +90,10 @@ export const OPTION_TEXTS = {
     default: "8 × upstreamReadMaxBytes",
     about: "bytes of JSON that one response message may become: 429 over it",
   },
+  maxBodyBytes: {
+    default: "none",
+    about: "a request's body as it comes, also one that streams or passes through: 413 (REST), 429 (RPC)",
+  },
   readMaxBytes: {
     default: "4194304",
     about: "one request message: 413 (REST), 429 (Connect); bodies that pass through are not bounded",

@@ -1,0 +1,36 @@
+/** The limit of a request's body as a whole: what streams or passes through has no other. */
+import { Code, ConnectError } from "@connectrpc/connect";
+import { openChunks, streamOf } from "../protocol/bytes.ts";
+
+/**
+ * A length that is told is believed, for HTTP holds the body to it. A body in chunks is counted as it is read.
+ *
+ * @param describe makes the caller's dialect of the failure.
+ * @returns the same request, or one whose body fails with resource_exhausted when it is over the limit.
+ * @throws ConnectError resource_exhausted when the head tells that it is.
+ */
+export function limitBody(
+  request: Request,
+  maxBytes: number,
+  describe: (error: ConnectError) => ConnectError = (error) => error,
+): Request {
+  const tooLarge = () =>
+    describe(new ConnectError(`the body is larger than the limit of ${maxBytes} bytes`, Code.ResourceExhausted));
+  const length = request.headers.get("content-length");
+  if (length !== null && Number(length) > maxBytes) throw tooLarge();
+  if (length !== null || request.body === null) return request;
+  const { read, cancel } = openChunks(request.body);
+  let bytes = 0;
+  const body = streamOf({
+    async next() {
+      const chunk = await read();
+      bytes += chunk?.length ?? 0;
+      if (bytes <= maxBytes) return chunk?.slice();
+      await cancel();
+      throw tooLarge();
+    },
+    cancel,
+  });
+  // `duplex` is Node's: a request with a stream as body needs it there.
+  return new Request(request, { body, duplex: "half" } as RequestInit);
+}
