@@ -2,7 +2,7 @@
 import type { DescMessage, Registry as DescRegistry } from "@bufbuild/protobuf";
 import type { JsonOptions, Skipped } from "./codec/codec.ts";
 import { compileCodec } from "./codec/compile.ts";
-import { checkPlainOptions, misconfigured, readJsonOptions } from "./config.ts";
+import { checkPlainOptions, defined, JSON_DEFAULTS, misconfigured } from "./config.ts";
 import { PLAIN_OPTIONS } from "./options.ts";
 import { builtinMessage } from "./schema/builtin.ts";
 import type { Registry } from "./schema/model.ts";
@@ -68,7 +68,7 @@ export function createCodec(desc: DescMessage, options: CodecOptions = {}): Mess
   const messages = readerFor(registry);
   const { encode, decode } = compileCodec(messages.read(desc), {
     registry: readRegistry(registry, messages),
-    options: readJsonOptions(options),
+    options: { ...JSON_DEFAULTS, ...defined(options) },
   });
   return { encode, decode };
 }

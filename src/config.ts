@@ -60,66 +60,65 @@ const OTHER_OPTIONS: readonly string[] = ["schema", "backends", "serviceConfig",
 
 const PROTOCOLS: readonly string[] = ["connect", "grpc-web", "grpc"];
 
-const DEFAULT_READ_MAX_BYTES = 4 * 1024 * 1024;
+/** Those that the codec has. */
+export const JSON_DEFAULTS = {
+  unknownFields: "error",
+  emitDefaults: false,
+  useProtoFieldName: false,
+  enumAsInteger: false,
+  int64AsNumber: false,
+  maxDepth: 100,
+} as const satisfies JsonOptions;
+
+/** What an option is when nobody has set it. One that is not named here follows from others, or is then undefined. */
+const DEFAULTS = {
+  ...JSON_DEFAULTS,
+  serviceConfigMode: "replace",
+  rpc: "annotated",
+  onFault: "throw",
+  warn: (message: string) => console.warn(message),
+  unknownQuery: "error",
+  ignoredQuery: [],
+  systemParams: [],
+  updateMask: true,
+  forms: false,
+  maxUrlBytes: 16 * 1024,
+  maxHeaderBytes: 128 * 1024,
+  maxParameters: 1000,
+  readMaxBytes: 4 * 1024 * 1024,
+  upstreamGzip: false,
+  connectGet: false,
+  ndjsonBare: false,
+  sseIds: false,
+  denyHeaders: [],
+  challenge: "Bearer",
+  policies: [],
+  filters: [],
+} as const satisfies Partial<GatewayOptions>;
+
+/** All options: those with a default have a value. */
+type Settled = {
+  readonly [Name in keyof GatewayOptions]-?: Name extends keyof typeof DEFAULTS
+    ? NonNullable<GatewayOptions[Name]>
+    : GatewayOptions[Name] | undefined;
+};
 
 /** @throws ConnectError invalid_argument naming the option that is unknown, missing or not what it may be. */
 export function readConfig(given: GatewayOptions): Config {
   checkOptions(given);
-  const options = resolvePreset(given);
-  const readMaxBytes = options.readMaxBytes ?? DEFAULT_READ_MAX_BYTES;
-  const upstreamReadMaxBytes = options.upstreamReadMaxBytes ?? readMaxBytes;
+  const { schema, preset, ignoredQuery, systemParams, metadataPrefix, ...options } = settle(given);
+  const { readMaxBytes, allowHeaders, cors } = options;
+  const { upstreamReadMaxBytes = readMaxBytes, maxJsonBytes = 8 * upstreamReadMaxBytes } = options;
   return {
-    backends: readBackends(options.backends),
-    serviceConfig: options.serviceConfig,
-    serviceConfigMode: options.serviceConfigMode ?? "replace",
-    services: options.services,
-    rpc: options.rpc ?? "annotated",
-    onFault: options.onFault ?? "throw",
-    warn: options.warn ?? ((message) => console.warn(message)),
-    ...readJsonOptions({ ...options, maxJsonBytes: options.maxJsonBytes ?? 8 * upstreamReadMaxBytes }),
-    unknownQuery: options.unknownQuery ?? "error",
-    skippedQuery: new Set([...(options.ignoredQuery ?? []), ...(options.systemParams ?? [])]),
-    updateMask: options.updateMask ?? true,
-    forms: options.forms ?? false,
-    maxUrlBytes: options.maxUrlBytes ?? 16 * 1024,
-    maxHeaderBytes: options.maxHeaderBytes ?? 128 * 1024,
-    maxParameters: options.maxParameters ?? 1000,
-    maxBodyBytes: options.maxBodyBytes,
-    readMaxBytes,
+    ...options,
+    maxJsonBytes,
+    backends: readBackends(given.backends),
+    skippedQuery: new Set([...ignoredQuery, ...systemParams]),
     upstreamReadMaxBytes,
-    timeoutMs: options.timeoutMs,
-    streamIdleMs: options.streamIdleMs,
-    maxStreams: options.maxStreams,
-    upstreamGzip: options.upstreamGzip ?? false,
-    connectGet: options.connectGet ?? false,
-    compressMinBytes: options.compressMinBytes,
-    ndjsonBare: options.ndjsonBare ?? false,
-    sseIds: options.sseIds ?? false,
-    sseRetryMs: options.sseRetryMs,
-    sseHeartbeatMs: options.sseHeartbeatMs,
-    allowHeaders: options.allowHeaders && lowerCase(options.allowHeaders),
-    denyHeaders: lowerCase(options.denyHeaders ?? []),
-    metadataPrefix: options.metadataPrefix?.toLowerCase(),
-    clientIpHeader: options.clientIpHeader,
-    challenge: options.challenge ?? "Bearer",
-    cors: options.cors === undefined ? undefined : readCors(options.cors),
-    policies: options.policies ?? [],
-    filters: options.filters ?? [],
-  };
-}
-
-/** The options that the codec has, complete. */
-export function readJsonOptions(
-  options: { readonly [Name in keyof JsonOptions]?: JsonOptions[Name] | undefined },
-): JsonOptions {
-  return {
-    unknownFields: options.unknownFields ?? "error",
-    emitDefaults: options.emitDefaults ?? false,
-    useProtoFieldName: options.useProtoFieldName ?? false,
-    enumAsInteger: options.enumAsInteger ?? false,
-    int64AsNumber: options.int64AsNumber ?? false,
-    maxDepth: options.maxDepth ?? 100,
-    maxJsonBytes: options.maxJsonBytes,
+    allowHeaders: allowHeaders && lowerCase(allowHeaders),
+    denyHeaders: lowerCase(options.denyHeaders),
+    metadataPrefix: metadataPrefix?.toLowerCase(),
+    cors: cors === undefined ? cors : readCors(cors),
   };
 }
 
@@ -166,7 +165,7 @@ function checkOptions(options: GatewayOptions): void {
   checkPlainOptions(options, PLAIN_OPTIONS, OTHER_OPTIONS);
   const { policies = [], filters = [], warn, maxStreams, streamIdleMs } = options;
   if (maxStreams !== undefined && streamIdleMs === undefined) {
-    throw misconfigured("maxStreams: goes with streamIdleMs, which tells those that are gone from those that wait");
+    throw misconfigured("maxStreams: goes with streamIdleMs only");
   }
   if (!isListOf(policies, (policy) => typeof policy?.wrap === "function")) {
     throw misconfigured("policies: not a list of { wrap(next) { … } }");
@@ -205,11 +204,9 @@ function formatValue(value: unknown): string {
   return typeof value === "number" || typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }
 
-/** What is given, and of the preset what is not. */
-function resolvePreset(given: GatewayOptions): GatewayOptions {
-  if (given.preset === undefined) return given;
-  const settled = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...given, ...PRESETS[given.preset], ...Object.fromEntries(settled) };
+/** What is given; of the preset, and then of the defaults, what is not. */
+function settle(given: GatewayOptions): Settled {
+  return { ...DEFAULTS, ...(given.preset && PRESETS[given.preset]), ...defined(given) } as Settled;
 }
 
 function readBackends(backends: GatewayOptions["backends"]): ReadonlyMap<string, Required<Backend>> {
@@ -219,10 +216,11 @@ function readBackends(backends: GatewayOptions["backends"]): ReadonlyMap<string,
 }
 
 function readBackend(name: string, backend: Backend): Required<Backend> {
-  if (typeof backend !== "object" || backend === null) throw misconfigured(`backends["${name}"]: { url } is needed`);
+  const fail = (problem: string) => misconfigured(`backends["${name}"]: ${problem}`);
+  if (typeof backend !== "object" || backend === null) throw fail(`{ url } is needed`);
   const { url, protocol = "connect", fetch, ...rest } = backend;
   const [unknown] = Object.keys(rest);
-  if (unknown) throw misconfigured(`backends["${name}"]: ${unknown}: no such option`);
+  if (unknown) throw fail(`${unknown}: no such option`);
   if (!PROTOCOLS.includes(protocol)) {
     throw misconfigured(
       `backends["${name}"]: protocol ${JSON.stringify(protocol)} is not one of ${PROTOCOLS.join(", ")}`,
@@ -230,14 +228,14 @@ function readBackend(name: string, backend: Backend): Required<Backend> {
   }
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash) {
-    throw misconfigured(`backends["${name}"]: ${JSON.stringify(url)} is no http or https URL`);
+    throw fail(`${JSON.stringify(url)} is no http or https URL`);
   }
   // fetch would refuse it at each call; and it may be a secret, so it is not repeated.
   if (parsed.username || parsed.password) {
-    throw misconfigured(`backends["${name}"]: the URL holds a user name or a password, which cannot be sent`);
+    throw fail(`the URL holds a user name or a password, which cannot be sent`);
   }
   if (fetch !== undefined && typeof fetch !== "function") {
-    throw misconfigured(`backends["${name}"]: fetch is not a function`);
+    throw fail(`fetch is not a function`);
   }
   const prefix = parsed.pathname.replace(/\/+$/, "");
   // workerd's fetch must be called on the global object.
@@ -276,6 +274,11 @@ function readCors(given: CorsOptions): Required<CorsOptions> {
     throw misconfigured(`cors.allowCredentials: cannot go with ${formatValue(open)}; name what is to be trusted`);
   }
   return { allowOrigins, allowCredentials, allowHeaders, exposeHeaders, maxAgeS };
+}
+
+/** What is given as undefined is not given. */
+export function defined<T extends object>(options: T): T {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }
 
 function lowerCase(names: readonly string[]): ReadonlySet<string> {

@@ -176,6 +176,7 @@ function builtin(schema: Schema, name: string): Message {
 
 function readClientOptions(config: Config): ClientOptions {
   return {
+    ...config,
     metadata: {
       allow: config.allowHeaders,
       deny: config.denyHeaders,
@@ -183,17 +184,7 @@ function readClientOptions(config: Config): ClientOptions {
       clientIpHeader: config.clientIpHeader,
       maxBytes: config.maxHeaderBytes,
     },
-    readMaxBytes: config.readMaxBytes,
-    maxParameters: config.maxParameters,
-    forms: config.forms,
-    unknownFields: config.unknownFields,
-    unknownQuery: config.unknownQuery,
-    skippedQuery: config.skippedQuery,
-    updateMask: config.updateMask,
-    maxDepth: config.maxDepth,
-    compressMinBytes: config.compressMinBytes,
-    framing: { ndjsonBare: config.ndjsonBare, sseIds: config.sseIds, sseRetryMs: config.sseRetryMs },
-    sseHeartbeatMs: config.sseHeartbeatMs,
+    framing: config,
     socketOrigins: compileOrigins(config.cors?.allowOrigins ?? []),
   };
 }

@@ -1,6 +1,6 @@
 /** The limit of a request's body as a whole: what streams or passes through has no other. */
-import { Code, ConnectError } from "@connectrpc/connect";
-import { openChunks, streamOf } from "../protocol/bytes.ts";
+import type { ConnectError } from "@connectrpc/connect";
+import { openChunks, streamOf, tooLarge } from "../protocol/bytes.ts";
 
 /**
  * A length that is told is believed, for HTTP holds the body to it. A body in chunks is counted as it is read.
@@ -14,10 +14,8 @@ export function limitBody(
   maxBytes: number,
   describe: (error: ConnectError) => ConnectError = (error) => error,
 ): Request {
-  const tooLarge = () =>
-    describe(new ConnectError(`the body is larger than the limit of ${maxBytes} bytes`, Code.ResourceExhausted));
   const length = request.headers.get("content-length");
-  if (length !== null && Number(length) > maxBytes) throw tooLarge();
+  if (length !== null && Number(length) > maxBytes) throw describe(tooLarge(maxBytes, "the body"));
   if (length !== null || request.body === null) return request;
   const { read, cancel } = openChunks(request.body);
   let bytes = 0;
@@ -27,7 +25,7 @@ export function limitBody(
       bytes += chunk?.length ?? 0;
       if (bytes <= maxBytes) return chunk?.slice();
       await cancel();
-      throw tooLarge();
+      throw describe(tooLarge(maxBytes, "the body"));
     },
     cancel,
   });

@@ -30,8 +30,8 @@ export async function readAll(stream: ReadableStream<Uint8Array> | null, maxByte
 }
 
 /** @returns the error for a message over `readMaxBytes` or `upstreamReadMaxBytes`. */
-export function tooLarge(maxBytes: number): ConnectError {
-  return new ConnectError(`message is larger than the limit of ${maxBytes} bytes`, Code.ResourceExhausted);
+export function tooLarge(maxBytes: number, what = "message"): ConnectError {
+  return new ConnectError(`${what} is larger than the limit of ${maxBytes} bytes`, Code.ResourceExhausted);
 }
 
 /** workerd's own: bytes go through it without waking JavaScript. Node has none, and no cheaper way to see an end. */

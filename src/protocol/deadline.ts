@@ -2,7 +2,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
 /** Timers hold a signed 32-bit number of milliseconds; a longer wait would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const GRPC_UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
 

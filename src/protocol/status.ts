@@ -21,27 +21,15 @@ const STATUS: Readonly<Record<Code, number>> = {
   [Code.Unauthenticated]: 401,
 };
 
-/** Connect protocol, "Error codes". */
-const NAMES: Readonly<Record<Code, string>> = {
-  [Code.Canceled]: "canceled",
-  [Code.Unknown]: "unknown",
-  [Code.InvalidArgument]: "invalid_argument",
-  [Code.DeadlineExceeded]: "deadline_exceeded",
-  [Code.NotFound]: "not_found",
-  [Code.AlreadyExists]: "already_exists",
-  [Code.PermissionDenied]: "permission_denied",
-  [Code.ResourceExhausted]: "resource_exhausted",
-  [Code.FailedPrecondition]: "failed_precondition",
-  [Code.Aborted]: "aborted",
-  [Code.OutOfRange]: "out_of_range",
-  [Code.Unimplemented]: "unimplemented",
-  [Code.Internal]: "internal",
-  [Code.Unavailable]: "unavailable",
-  [Code.DataLoss]: "data_loss",
-  [Code.Unauthenticated]: "unauthenticated",
-};
+/** Connect protocol, "Error codes": "InvalidArgument" is `invalid_argument`. */
+const NAMES: ReadonlyMap<Code, string> = new Map(
+  Object.keys(STATUS).map((code) => [
+    Number(code),
+    (Code[Number(code)] ?? "").replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toLowerCase(),
+  ]),
+);
 
-const CODES: ReadonlyMap<string, Code> = new Map(Object.entries(NAMES).map(([code, name]) => [name, Number(code)]));
+const CODES: ReadonlyMap<string, Code> = new Map([...NAMES].map(([code, name]) => [name, code]));
 
 /** Connect protocol, "HTTP to error code": for an answer that holds no error of its own. */
 const CODES_OF_STATUS: ReadonlyMap<number, Code> = new Map([
@@ -57,11 +45,11 @@ const CODES_OF_STATUS: ReadonlyMap<number, Code> = new Map([
 
 /** False for what an error made without types may hold: 0, 17, a text. */
 export function isCode(code: unknown): code is Code {
-  return typeof code === "number" && Object.hasOwn(NAMES, code);
+  return typeof code === "number" && NAMES.has(code);
 }
 
 export function codeName(code: Code): string {
-  return NAMES[code];
+  return NAMES.get(code) ?? "unknown";
 }
 
 export function parseCodeName(name: unknown): Code | undefined {

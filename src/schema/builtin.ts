@@ -32,71 +32,78 @@ const NULL_VALUE: Enum = {
 };
 
 /**
- * Full name → fields in order of their numbers, which count from 1: `[label] type name`. The label is `repeated`,
- * `optional`, `kind` (member of the oneof of that name) or `map` (from string).
+ * Package → name → fields in order of their numbers, which count from 1: `[label] type name`. The label is `repeated`,
+ * `optional`, `kind` (member of the oneof of that name) or `map` (from string). Types of the same package are named without it.
  */
-const DEFINITIONS: Readonly<Record<string, readonly string[]>> = {
-  "google.protobuf.Any": ["string type_url", "bytes value"],
-  "google.protobuf.Duration": ["int64 seconds", "int32 nanos"],
-  "google.protobuf.Timestamp": ["int64 seconds", "int32 nanos"],
-  "google.protobuf.Empty": [],
-  "google.protobuf.FieldMask": ["repeated string paths"],
-  "google.protobuf.Struct": ["map google.protobuf.Value fields"],
-  "google.protobuf.Value": [
-    "kind google.protobuf.NullValue null_value",
-    "kind double number_value",
-    "kind string string_value",
-    "kind bool bool_value",
-    "kind google.protobuf.Struct struct_value",
-    "kind google.protobuf.ListValue list_value",
-  ],
-  "google.protobuf.ListValue": ["repeated google.protobuf.Value values"],
-  "google.protobuf.DoubleValue": ["double value"],
-  "google.protobuf.FloatValue": ["float value"],
-  "google.protobuf.Int64Value": ["int64 value"],
-  "google.protobuf.UInt64Value": ["uint64 value"],
-  "google.protobuf.Int32Value": ["int32 value"],
-  "google.protobuf.UInt32Value": ["uint32 value"],
-  "google.protobuf.BoolValue": ["bool value"],
-  "google.protobuf.StringValue": ["string value"],
-  "google.protobuf.BytesValue": ["bytes value"],
-  "google.rpc.Status": ["int32 code", "string message", "repeated google.protobuf.Any details"],
-  "google.rpc.ErrorInfo": ["string reason", "string domain", "map string metadata"],
-  "google.rpc.RetryInfo": ["google.protobuf.Duration retry_delay"],
-  "google.rpc.DebugInfo": ["repeated string stack_entries", "string detail"],
-  "google.rpc.QuotaFailure": ["repeated google.rpc.QuotaFailure.Violation violations"],
-  "google.rpc.QuotaFailure.Violation": [
-    "string subject",
-    "string description",
-    "string api_service",
-    "string quota_metric",
-    "string quota_id",
-    "map string quota_dimensions",
-    "int64 quota_value",
-    "optional int64 future_quota_value",
-  ],
-  "google.rpc.PreconditionFailure": ["repeated google.rpc.PreconditionFailure.Violation violations"],
-  "google.rpc.PreconditionFailure.Violation": ["string type", "string subject", "string description"],
-  "google.rpc.BadRequest": ["repeated google.rpc.BadRequest.FieldViolation field_violations"],
-  "google.rpc.BadRequest.FieldViolation": [
-    "string field",
-    "string description",
-    "string reason",
-    "google.rpc.LocalizedMessage localized_message",
-  ],
-  "google.rpc.RequestInfo": ["string request_id", "string serving_data"],
-  "google.rpc.ResourceInfo": ["string resource_type", "string resource_name", "string owner", "string description"],
-  "google.rpc.Help": ["repeated google.rpc.Help.Link links"],
-  "google.rpc.Help.Link": ["string description", "string url"],
-  "google.rpc.LocalizedMessage": ["string locale", "string message"],
+const DEFINITIONS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "google.protobuf": {
+    Any: ["string type_url", "bytes value"],
+    Duration: ["int64 seconds", "int32 nanos"],
+    Timestamp: ["int64 seconds", "int32 nanos"],
+    Empty: [],
+    FieldMask: ["repeated string paths"],
+    Struct: ["map Value fields"],
+    Value: [
+      "kind NullValue null_value",
+      "kind double number_value",
+      "kind string string_value",
+      "kind bool bool_value",
+      "kind Struct struct_value",
+      "kind ListValue list_value",
+    ],
+    ListValue: ["repeated Value values"],
+    DoubleValue: ["double value"],
+    FloatValue: ["float value"],
+    Int64Value: ["int64 value"],
+    UInt64Value: ["uint64 value"],
+    Int32Value: ["int32 value"],
+    UInt32Value: ["uint32 value"],
+    BoolValue: ["bool value"],
+    StringValue: ["string value"],
+    BytesValue: ["bytes value"],
+  },
+  "google.rpc": {
+    Status: ["int32 code", "string message", "repeated google.protobuf.Any details"],
+    ErrorInfo: ["string reason", "string domain", "map string metadata"],
+    RetryInfo: ["google.protobuf.Duration retry_delay"],
+    DebugInfo: ["repeated string stack_entries", "string detail"],
+    QuotaFailure: ["repeated QuotaFailure.Violation violations"],
+    "QuotaFailure.Violation": [
+      "string subject",
+      "string description",
+      "string api_service",
+      "string quota_metric",
+      "string quota_id",
+      "map string quota_dimensions",
+      "int64 quota_value",
+      "optional int64 future_quota_value",
+    ],
+    PreconditionFailure: ["repeated PreconditionFailure.Violation violations"],
+    "PreconditionFailure.Violation": ["string type", "string subject", "string description"],
+    BadRequest: ["repeated BadRequest.FieldViolation field_violations"],
+    "BadRequest.FieldViolation": [
+      "string field",
+      "string description",
+      "string reason",
+      "LocalizedMessage localized_message",
+    ],
+    RequestInfo: ["string request_id", "string serving_data"],
+    ResourceInfo: ["string resource_type", "string resource_name", "string owner", "string description"],
+    Help: ["repeated Help.Link links"],
+    "Help.Link": ["string description", "string url"],
+    LocalizedMessage: ["string locale", "string message"],
+  },
 };
 
 function buildMessages(): ReadonlyMap<string, Message> {
-  const building = new Map<string, { name: string; fields: Field[]; oneofs: Oneof[] }>();
-  for (const name of Object.keys(DEFINITIONS)) building.set(name, { name, fields: [], oneofs: [] });
-  for (const [name, definitions] of Object.entries(DEFINITIONS)) {
+  const all = Object.entries(DEFINITIONS).flatMap(([scope, messages]) =>
+    Object.entries(messages).map(([name, definitions]) => ({ scope, name: `${scope}.${name}`, definitions })),
+  );
+  const building = new Map(all.map(({ name }) => [name, { name, fields: [] as Field[], oneofs: [] as Oneof[] }]));
+  for (const { scope, name, definitions } of all) {
     const kind = { name: "kind", fields: [] as Field[] };
-    const fields = definitions.map((definition, i) => parseField(definition, i + 1, building, kind));
+    const typeOf = (type: string) => parseType(building.get(type) ?? building.get(`${scope}.${type}`), type);
+    const fields = definitions.map((definition, i) => parseField(definition, i + 1, typeOf, kind));
     kind.fields.push(...fields.filter((field) => field.oneof));
     const message = building.get(name);
     message?.fields.push(...fields);
@@ -105,11 +112,13 @@ function buildMessages(): ReadonlyMap<string, Message> {
   return building;
 }
 
-function parseField(definition: string, number: number, messages: ReadonlyMap<string, Message>, kind: Oneof): Field {
+type FieldType = Pick<Field, "type" | "message" | "enum">;
+
+function parseField(definition: string, number: number, typeOf: (name: string) => FieldType, kind: Oneof): Field {
   const words = definition.split(" ");
   const [typeName = "", name = ""] = words.slice(-2);
   const label = words.length === 3 ? words[0] : undefined;
-  const value = parseType(typeName, messages);
+  const value = typeOf(typeName);
   const common = { name, jsonName: lowerCamel(name), number, packed: false, required: false, utf8: true } as const;
   if (label === "map") {
     const entry = { ...common, repeated: false };
@@ -123,10 +132,10 @@ function parseField(definition: string, number: number, messages: ReadonlyMap<st
   return { ...common, repeated, presence, ...(label === "kind" && { oneof: kind }), ...value };
 }
 
-function parseType(typeName: string, messages: ReadonlyMap<string, Message>): Pick<Field, "type" | "message" | "enum"> {
-  const scalar = SCALARS.get(typeName);
+/** What is no scalar and no message is the one enum that there is. */
+function parseType(message: Message | undefined, name: string): FieldType {
+  const scalar = SCALARS.get(name);
   if (scalar) return { type: scalar };
-  const message = messages.get(typeName);
   return message ? { type: Type.MESSAGE, message } : { type: Type.ENUM, enum: NULL_VALUE };
 }
 

@@ -3,24 +3,21 @@ import type { Field, Message } from "./model.ts";
 
 export type Special = "wrapper" | "text" | "struct" | "value" | "list" | "any";
 
-const SPECIALS: ReadonlyMap<string, Special> = new Map([
-  ["google.protobuf.DoubleValue", "wrapper"],
-  ["google.protobuf.FloatValue", "wrapper"],
-  ["google.protobuf.Int64Value", "wrapper"],
-  ["google.protobuf.UInt64Value", "wrapper"],
-  ["google.protobuf.Int32Value", "wrapper"],
-  ["google.protobuf.UInt32Value", "wrapper"],
-  ["google.protobuf.BoolValue", "wrapper"],
-  ["google.protobuf.StringValue", "wrapper"],
-  ["google.protobuf.BytesValue", "wrapper"],
-  ["google.protobuf.Timestamp", "text"],
-  ["google.protobuf.Duration", "text"],
-  ["google.protobuf.FieldMask", "text"],
-  ["google.protobuf.Struct", "struct"],
-  ["google.protobuf.Value", "value"],
-  ["google.protobuf.ListValue", "list"],
-  ["google.protobuf.Any", "any"],
-]);
+/** Of the package google.protobuf. */
+const NAMES: Readonly<Record<Special, string>> = {
+  wrapper: "DoubleValue FloatValue Int64Value UInt64Value Int32Value UInt32Value BoolValue StringValue BytesValue",
+  text: "Timestamp Duration FieldMask",
+  struct: "Struct",
+  value: "Value",
+  list: "ListValue",
+  any: "Any",
+};
+
+const SPECIALS: ReadonlyMap<string, Special> = new Map(
+  Object.entries(NAMES).flatMap(([special, names]) =>
+    names.split(" ").map((name) => [`google.protobuf.${name}`, special as Special]),
+  ),
+);
 
 /** How the message is written in JSON, or undefined when it is an object of its fields. */
 export function specialOf(message: Message): Special | undefined {
