@@ -34,6 +34,7 @@ export interface Config extends JsonOptions {
   readonly maxParameters: number;
   readonly maxBodyBytes: number | undefined;
   readonly readMaxBytes: number;
+  readonly maxCompressionRatio: number | undefined;
   readonly upstreamReadMaxBytes: number;
   readonly timeoutMs: number | undefined;
   readonly streamIdleMs: number | undefined;

@@ -75,6 +75,11 @@ export interface GatewayOptions {
   readonly maxBodyBytes?: number;
   /** Bytes of one request message. Default 4 MiB. Bodies that pass through are not bounded. */
   readonly readMaxBytes?: number;
+  /**
+   * How many times its own bytes a compressed body or message of a request may become: 413, resource_exhausted to RPC
+   * callers. Default none: what one message becomes, readMaxBytes bounds.
+   */
+  readonly maxCompressionRatio?: number;
   /** Bytes of one response message. Default: readMaxBytes. */
   readonly upstreamReadMaxBytes?: number;
   /** Longest time for a call in milliseconds; a shorter one of the caller counts. Default none. */
@@ -176,6 +181,7 @@ export const PLAIN_OPTIONS = {
   maxJsonBytes: "count",
   maxBodyBytes: "count",
   readMaxBytes: "count",
+  maxCompressionRatio: "count",
   upstreamReadMaxBytes: "count",
   upstreamGzip: "flag",
   timeoutMs: "count",

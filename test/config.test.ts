@@ -35,6 +35,7 @@ test("the defaults", () => {
     maxJsonBytes: 33_554_432,
     maxBodyBytes: undefined,
     readMaxBytes: 4_194_304,
+    maxCompressionRatio: undefined,
     upstreamReadMaxBytes: 4_194_304,
     timeoutMs: undefined,
     streamIdleMs: undefined,

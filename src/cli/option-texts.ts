@@ -98,6 +98,10 @@ export const OPTION_TEXTS = {
     default: "4194304",
     about: "one request message: 413 (REST), 429 (Connect); bodies that pass through are not bounded",
   },
+  maxCompressionRatio: {
+    default: "none",
+    about: "how many times its own bytes a compressed body or message of a request may become: 413 (REST), 429 (RPC)",
+  },
   upstreamGzip: {
     default: "false",
     about: "backends may compress streams and answers of gRPC-Web; of other answers the runtime says so by itself",

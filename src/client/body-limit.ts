@@ -1,6 +1,6 @@
 /** The limit of a request's body as a whole: what streams or passes through has no other. */
 import type { ConnectError } from "@connectrpc/connect";
-import { openChunks, streamOf, tooLarge } from "../protocol/bytes.ts";
+import { tooLarge, watchChunks } from "../protocol/bytes.ts";
 
 /**
  * A length that is told is believed, for HTTP holds the body to it. A body in chunks is counted as it is read.
@@ -17,17 +17,10 @@ export function limitBody(
   const length = request.headers.get("content-length");
   if (length !== null && Number(length) > maxBytes) throw describe(tooLarge(maxBytes, "the body"));
   if (length !== null || request.body === null) return request;
-  const { read, cancel } = openChunks(request.body);
-  let bytes = 0;
-  const body = streamOf({
-    async next() {
-      const chunk = await read();
-      bytes += chunk?.length ?? 0;
-      if (bytes <= maxBytes) return chunk?.slice();
-      await cancel();
-      throw describe(tooLarge(maxBytes, "the body"));
-    },
-    cancel,
+  let came = 0;
+  const body = watchChunks(request.body, (bytes) => {
+    came += bytes;
+    if (came > maxBytes) throw describe(tooLarge(maxBytes, "the body"));
   });
   // `duplex` is Node's: a request with a stream as body needs it there.
   return new Request(request, { body, duplex: "half" } as RequestInit);

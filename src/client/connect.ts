@@ -54,7 +54,7 @@ export function createConnectExchange(
       keepCompression(header, request.headers);
       return { header, body: { kind: "raw", stream: request.body } };
     }
-    return { header, body: lazy(() => readBody(request, options.readMaxBytes)) };
+    return { header, body: lazy(() => readBody(request, options.readMaxBytes, options.maxCompressionRatio)) };
   }
 
   function openGet(): Opened {
@@ -76,7 +76,7 @@ export function createConnectExchange(
       if (!bytes) throw new ConnectError("parameter message is not base64", Code.InvalidArgument);
       if (bytes.length > options.readMaxBytes) throw tooLarge(options.readMaxBytes);
       if (isIdentity(compression)) return bytes;
-      return readDecoded(new Blob([bytes]).stream(), compression, options.readMaxBytes);
+      return readDecoded(new Blob([bytes]).stream(), compression, options.readMaxBytes, options.maxCompressionRatio);
     };
     return { header, body: lazy(read) };
   }

@@ -66,6 +66,7 @@ export function createEnvelopedExchange(
   function openBody(encoding: string | null): Body {
     const wire = readEnvelopes(request.body, {
       maxBytes: options.readMaxBytes,
+      maxRatio: options.maxCompressionRatio,
       encoding,
       endFlag: 0,
       faultCode: Code.InvalidArgument,

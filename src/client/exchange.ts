@@ -38,6 +38,8 @@ export type FormatFailure = (error: ConnectError) => Response;
 export interface ClientOptions {
   readonly metadata: MetadataRules;
   readonly readMaxBytes: number;
+  /** How many times its own bytes what is compressed may become. Undefined: any. */
+  readonly maxCompressionRatio: number | undefined;
   /** Parameters of a query, fields of a form. */
   readonly maxParameters: number;
   /** Whether REST routes take forms. */

@@ -4,6 +4,7 @@ import type { Bound } from "../codec/codec.ts";
 import { fieldError, quote } from "../codec/error.ts";
 import { encodeText } from "../codec/text.ts";
 import { wrapped } from "../codec/text-content.ts";
+import { strictUtf8 } from "../codec/utf8.ts";
 import { WireType, WireWriter } from "../codec/wire-writer.ts";
 import { isJson, parseMediaType } from "../protocol/media-type.ts";
 import { type Field, Type } from "../schema/model.ts";
@@ -143,12 +144,10 @@ function bytesRecord(field: Field, data: Uint8Array): Uint8Array {
   return wire.finish();
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 /** @throws ConnectError invalid_argument naming the field when the bytes are not UTF-8. */
 export function decodeText(data: Uint8Array, name: string): string {
   try {
-    return utf8.decode(data);
+    return strictUtf8.decode(data);
   } catch {
     throw fieldError(name, "the text is not UTF-8");
   }

@@ -1,5 +1,6 @@
 /** The head of a part of multipart/form-data (RFC 7578 §4.2, §4.4). */
 import { Code, ConnectError } from "@connectrpc/connect";
+import { lenientUtf8 } from "../codec/utf8.ts";
 import { parseParameters } from "../protocol/parameters.ts";
 
 export interface PartHead {
@@ -28,7 +29,7 @@ const IDENTITY_CODINGS: ReadonlySet<string> = new Set(["7bit", "8bit", "binary"]
  * @throws ConnectError invalid_argument.
  */
 export function parsePartHead(bytes: Uint8Array, where: string): PartHead {
-  const headers = readLines(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), where);
+  const headers = readLines(lenientUtf8.decode(bytes), where);
   const coding = headers.get("content-transfer-encoding");
   if (coding !== undefined && !IDENTITY_CODINGS.has(coding.toLowerCase())) {
     throw malformedForm(`${where} has a Content-Transfer-Encoding, which forms have no more (RFC 7578 §4.7)`);

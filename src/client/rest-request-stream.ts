@@ -25,7 +25,8 @@ export function readMessages(
 ): Messages {
   const { body, headers } = rest.request;
   const encoding = headers.get("content-encoding");
-  const chunks = format === "none" || !body ? undefined : openChunks(decodedStream(body, encoding));
+  const chunks =
+    format === "none" || !body ? undefined : openChunks(decodedStream(body, encoding, options.maxCompressionRatio));
   return createMessages(withStatus(openSource(rest, format, chunks, codecs, options)), {
     cancel: () => chunks?.cancel(),
     describe: (cause) =>

@@ -82,7 +82,7 @@ export async function readMessage(
   const { request, match, query } = rest;
   const { route } = match;
   const bound = bindRequest(match, query, options);
-  const bytes = format === "none" ? undefined : await readRestBody(request, options.readMaxBytes);
+  const bytes = format === "none" ? undefined : await readRestBody(request, options);
   if (route.body === undefined && bytes && bytes.length > 0) throw noBodyHere();
   const mask = options.updateMask ? derivedMaskField(route) : undefined;
   const derive = mask !== undefined && !bound.fields.has(mask);
@@ -103,9 +103,12 @@ export function noBodyHere(): ConnectError {
   return new ConnectError("this route takes no body", Code.InvalidArgument);
 }
 
-async function readRestBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function readRestBody(
+  request: Request,
+  { readMaxBytes, maxCompressionRatio }: ClientOptions,
+): Promise<Uint8Array> {
   try {
-    return await readBody(request, maxBytes);
+    return await readBody(request, readMaxBytes, maxCompressionRatio);
   } catch (error) {
     if (error instanceof ConnectError && error.code === Code.ResourceExhausted) throw contentTooLarge(error);
     throw error;

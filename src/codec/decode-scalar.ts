@@ -4,6 +4,7 @@ import { encodeBase64 } from "./base64.ts";
 import type { Decoding } from "./decoding.ts";
 import { enumName } from "./enum-name.ts";
 import { formatDouble, formatFloat32 } from "./float.ts";
+import { lenientUtf8, strictUtf8 } from "./utf8.ts";
 import type { Spans } from "./wire-index.ts";
 import type { WireReader } from "./wire-reader.ts";
 
@@ -31,10 +32,6 @@ const numericTypes: ReadonlyMap<Type, NumericType> = new Map<Type, NumericType>(
   [Type.SINT32, { zero: 0, read: (reader) => reader.sint32() }],
   [Type.SINT64, { zero: 0n, read: (reader) => reader.sint64() }],
 ]);
-
-// A byte order mark is data, hence ignoreBOM.
-const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const lenientUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * Writes a singular scalar or enum, or its default when there is no record.

@@ -11,11 +11,10 @@
 
 import { hashKey } from "../schema/hash-key.ts";
 import { type Position, quote, syntaxError } from "./error.ts";
+import { strictUtf8 } from "./utf8.ts";
 
 export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null";
 
-// The mark at the start of a *string* is data, hence ignoreBOM.
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 const literals = { true: ascii("true"), false: ascii("false"), null: ascii("null") };
 
@@ -281,7 +280,7 @@ export class JsonReader {
       if (at === end) return text;
     }
     try {
-      return utf8.decode(this.#bytes.subarray(start, end));
+      return strictUtf8.decode(this.#bytes.subarray(start, end));
     } catch {
       throw this.#fail("the text is not UTF-8", start);
     }

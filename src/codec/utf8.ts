@@ -1,4 +1,10 @@
-/** UTF-8, byte by byte. */
+/** UTF-8: decoders, and what is looked at byte by byte. */
+
+/** Throws for what is no UTF-8; a byte order mark is a character. */
+export const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Puts U+FFFD in the place of what is no UTF-8. */
+export const lenientUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * Where the multi-byte character at bytes[at] ends (Unicode §3.9, table 3-7: no overlong form, no surrogate, nothing

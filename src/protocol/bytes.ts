@@ -89,6 +89,32 @@ export function openChunks(stream: ReadableStream<Uint8Array>): Chunks {
   };
 }
 
+/**
+ * The same bytes, each chunk looked at on its way.
+ *
+ * @param look what it throws breaks the stream, and cancels where the bytes come from.
+ */
+export function watchChunks(
+  stream: ReadableStream<Uint8Array>,
+  look: (bytes: number) => void,
+): ReadableStream<Uint8Array> {
+  const { read, cancel } = openChunks(stream);
+  return streamOf({
+    async next() {
+      const chunk = await read();
+      try {
+        if (chunk) look(chunk.length);
+      } catch (error) {
+        await cancel();
+        throw error;
+      }
+      // Its memory is used anew for the next.
+      return chunk?.slice();
+    },
+    cancel,
+  });
+}
+
 /** A body that nobody wants. Never rejects; one that is being read is left to its reader. */
 export async function discard(stream: ReadableStream<Uint8Array> | null): Promise<void> {
   await stream?.cancel().catch(ignore);

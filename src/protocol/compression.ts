@@ -1,6 +1,6 @@
 /** Content codings (RFC 9110 §8.4) of whole bodies. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import { readAll } from "./bytes.ts";
+import { readAll, watchChunks } from "./bytes.ts";
 
 /** Brotli, where the runtime has it: Node 24 does, workerd does not. The types do not know it yet. */
 const BROTLI: readonly (readonly [string, CompressionFormat])[] = hasFormat("brotli" as CompressionFormat)
@@ -43,27 +43,48 @@ export function isIdentity(encoding: string | null): boolean {
  *
  * @param encoding one that `isKnownEncoding` knows.
  * @param maxBytes bounds the decoded bytes, so a bomb costs no more than its limit.
- * @throws ConnectError invalid_argument when the body is not in its coding; resource_exhausted over the limit.
+ * @param maxRatio as for `decodedStream`.
+ * @throws ConnectError invalid_argument when the body is not in its coding; resource_exhausted over a limit.
  */
 export async function readDecoded(
   stream: ReadableStream<Uint8Array> | null,
   encoding: string | null,
   maxBytes: number,
+  maxRatio?: number,
 ): Promise<Uint8Array> {
   const format = FORMATS.get((encoding ?? "").trim().toLowerCase());
   if (!stream || !format) return readAll(stream, maxBytes);
   try {
-    return await readAll(stream.pipeThrough<Uint8Array>(decompression(format)), maxBytes);
+    return await readAll(decodedStream(stream, encoding, maxRatio), maxBytes);
   } catch (error) {
     if (error instanceof ConnectError) throw error;
     throw new ConnectError(`body is not valid ${format}`, Code.InvalidArgument, undefined, undefined, error);
   }
 }
 
-/** The decoded bytes of a body as they come; not bounded. It fails when the body is not in its coding. */
-export function decodedStream(stream: ReadableStream<Uint8Array>, encoding: string | null): ReadableStream<Uint8Array> {
+/**
+ * The decoded bytes of a body as they come. It fails when the body is not in its coding.
+ *
+ * @param maxRatio how many times its own bytes what has come may become; resource_exhausted over it. Default: any.
+ */
+export function decodedStream(
+  stream: ReadableStream<Uint8Array>,
+  encoding: string | null,
+  maxRatio?: number,
+): ReadableStream<Uint8Array> {
   const format = FORMATS.get((encoding ?? "").trim().toLowerCase());
-  return format ? stream.pipeThrough<Uint8Array>(decompression(format)) : stream;
+  if (!format) return stream;
+  if (maxRatio === undefined) return stream.pipeThrough<Uint8Array>(decompression(format));
+  let came = 0;
+  let made = 0;
+  const coded = watchChunks(stream, (bytes) => {
+    came += bytes;
+  });
+  return watchChunks(coded.pipeThrough<Uint8Array>(decompression(format)), (bytes) => {
+    made += bytes;
+    if (made <= maxRatio * came) return;
+    throw new ConnectError(`body is compressed to less than 1/${maxRatio}, the limit`, Code.ResourceExhausted);
+  });
 }
 
 /**

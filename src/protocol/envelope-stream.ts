@@ -9,6 +9,8 @@ import { createMessages, type MessageSource } from "./messages.ts";
 export interface EnvelopeReading {
   /** Bytes of one message, before and after it is decompressed. */
   readonly maxBytes: number;
+  /** How many times its own bytes a compressed message may become. Default: any. */
+  readonly maxRatio?: number | undefined;
   /** How compressed envelopes are: one that `isKnownEncoding` knows. Identity: none may be. */
   readonly encoding: string | null;
   /** Flag of the envelope that ends the stream; 0: the end of the body does. */
@@ -90,7 +92,8 @@ function checkFlags(flags: number, { endFlag, encoding, origin }: EnvelopeReadin
 async function decompress(data: Uint8Array, reading: EnvelopeReading): Promise<Uint8Array> {
   if (data.length === 0) return data;
   try {
-    return await readDecoded(new Blob([data as Uint8Array<ArrayBuffer>]).stream(), reading.encoding, reading.maxBytes);
+    const coded = new Blob([data as Uint8Array<ArrayBuffer>]).stream();
+    return await readDecoded(coded, reading.encoding, reading.maxBytes, reading.maxRatio);
   } catch (error) {
     if (error instanceof ConnectError && error.code === Code.ResourceExhausted) throw error;
     throw faulty(reading, `an envelope is not valid ${reading.encoding}`);

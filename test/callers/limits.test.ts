@@ -1,5 +1,5 @@
 /** Every limit of a request or an answer: one below it and the limit itself are served, one above is refused as documented. */
-import { gzipSync } from "node:zlib";
+import { crc32, deflateRawSync, gzipSync } from "node:zlib";
 import { Code } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { describe, expect, test } from "vitest";
@@ -19,8 +19,10 @@ const LIMITS = {
   maxJsonBytes: 3000,
   forms: true,
 } as const;
-const workerd = await openGateways(backend, [LIMITS, {}]);
-const [port = 0, defaults = 0] = workerd.ports;
+/** Of the third gateway. */
+const RATIO = 10;
+const workerd = await openGateways(backend, [LIMITS, {}, { maxCompressionRatio: RATIO }]);
+const [port = 0, defaults = 0, dense = 0] = workerd.ports;
 
 interface Refusal {
   readonly status: number;
@@ -90,6 +92,21 @@ const INVALID: Refusal = { status: 400, code: Code.InvalidArgument };
 const answerWith = (body: Buffer) => {
   backend.answer = (_, response) => response.writeHead(200, { "content-type": "application/proto" }).end(body);
 };
+
+const GZIP = "Content-Encoding: gzip";
+const CODED_BYTES = 100;
+const RATIO_LIMIT: Pick<Limit, "limit"> = { limit: RATIO * CODED_BYTES };
+
+/** A file of CODED_BYTES: an extra field (RFC 1952 §2.3.1.1) makes up for what the content takes less. */
+function gzipOf(content: string): string {
+  const deflated = deflateRawSync(content);
+  const extra = Buffer.alloc(CODED_BYTES - 20 - deflated.length);
+  const head = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 3, extra.length, 0]);
+  const end = Buffer.alloc(8);
+  end.writeUInt32LE(crc32(content), 0);
+  end.writeUInt32LE(content.length, 4);
+  return latin1(Buffer.concat([head, extra, deflated, end]));
+}
 
 const ALL: Readonly<Record<string, Limit>> = {
   "maxUrlBytes, path": {
@@ -219,6 +236,62 @@ const ALL: Readonly<Record<string, Limit>> = {
     ...MESSAGE,
     send: (size) => ask(port, whole("POST", "/collect", [JSON_TYPE], `[${jsonOf(size)}]`)),
     over: TOO_LARGE,
+  },
+  "maxCompressionRatio, REST": {
+    ...RATIO_LIMIT,
+    send: (size) => ask(dense, whole("POST", "/things", [JSON_TYPE, GZIP], gzipOf(jsonOf(size)))),
+    over: TOO_LARGE,
+  },
+  "maxCompressionRatio, REST in chunks": {
+    ...RATIO_LIMIT,
+    send(size) {
+      const body = gzipOf(jsonOf(size));
+      const chunks = `32\r\n${body.slice(0, 50)}\r\n32\r\n${body.slice(50)}\r\n0\r\n\r\n`;
+      return ask(dense, head("POST", "/things", JSON_TYPE, GZIP, "Transfer-Encoding: chunked") + chunks);
+    },
+    over: TOO_LARGE,
+  },
+  "maxCompressionRatio, an upload": {
+    ...RATIO_LIMIT,
+    send: (size) => ask(dense, whole("POST", "/raw", ["Content-Type: text/plain", GZIP], gzipOf(text(size)))),
+    over: TOO_LARGE,
+  },
+  "maxCompressionRatio, a line": {
+    ...RATIO_LIMIT,
+    send: (size) =>
+      ask(
+        dense,
+        whole("POST", "/collect", ["Content-Type: application/x-ndjson", GZIP], gzipOf(`${jsonOf(size - 1)}\n`)),
+      ),
+    over: TOO_LARGE,
+  },
+  "maxCompressionRatio, Connect": {
+    ...RATIO_LIMIT,
+    send: (size) => ask(dense, rpc("Set", "application/json", gzipOf(jsonOf(size)), GZIP)),
+    over: EXHAUSTED,
+  },
+  "maxCompressionRatio, Connect GET": {
+    ...RATIO_LIMIT,
+    send(size) {
+      const message = Buffer.from(gzipOf(jsonOf(size)), "latin1").toString("base64url");
+      const query = `connect=v1&encoding=json&base64=1&compression=gzip&message=${message}`;
+      return ask(dense, head("GET", `/callers.v1.Things/Get?${query}`));
+    },
+    over: EXHAUSTED,
+  },
+  "maxCompressionRatio, Connect stream": {
+    ...RATIO_LIMIT,
+    send: (size) =>
+      ask(
+        dense,
+        rpc(
+          "List",
+          "application/connect+json",
+          enveloped(Buffer.from(gzipOf(jsonOf(size)), "latin1"), 1),
+          "Connect-Content-Encoding: gzip",
+        ),
+      ),
+    over: EXHAUSTED_AT_END,
   },
   upstreamReadMaxBytes: {
     limit: LIMITS.upstreamReadMaxBytes,

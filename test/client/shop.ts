@@ -168,6 +168,7 @@ export function codecsOf(method: Method, context = contextOf()): MethodCodecs {
 export const OPTIONS: ClientOptions = {
   metadata: { allow: undefined, deny: new Set(), prefix: undefined, clientIpHeader: undefined, maxBytes: 1 << 17 },
   readMaxBytes: 1 << 20,
+  maxCompressionRatio: undefined,
   maxParameters: 1000,
   forms: false,
   unknownFields: "error",
