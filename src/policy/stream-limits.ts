@@ -1,7 +1,7 @@
 /** Limits of streaming calls: how long one may be silent, and how many there are at once. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call, CallFn, Messages, Policy, Reply } from "../call.ts";
-import { MAX_TIMER_MS } from "../protocol/deadline.ts";
+import { createFailure, MAX_TIMER_MS } from "../protocol/deadline.ts";
 
 export interface StreamLimits {
   /** A stream on which no message comes or is taken, either way, for so long ends with deadline_exceeded. */
@@ -32,9 +32,7 @@ export function createStreamLimits({ idleMs, maxStreams = Number.POSITIVE_INFINI
     const leftMs = () => lastMs + idleMs - Date.now();
     admit(leftMs);
     const idle = new AbortController();
-    const failed = Promise.withResolvers<never>();
-    // Raced or not: a stream that began before it fell silent fails by its end.
-    failed.promise.catch(() => undefined);
+    const failure = createFailure();
     let answer: Messages | undefined;
     // Not set anew with each message: that would cost more than to look at the clock.
     const look = () => {
@@ -45,7 +43,7 @@ export function createStreamLimits({ idleMs, maxStreams = Number.POSITIVE_INFINI
       }
       const error = new ConnectError(`no message came or was taken for ${idleMs} ms`, Code.DeadlineExceeded);
       idle.abort(error);
-      failed.reject(error);
+      failure.fail(error);
       answer?.cancel(error);
     };
     let timer = setTimeout(look, Math.min(idleMs, MAX_TIMER_MS));
@@ -54,7 +52,7 @@ export function createStreamLimits({ idleMs, maxStreams = Number.POSITIVE_INFINI
       open.delete(leftMs);
     };
     try {
-      const reply = await Promise.race([next(noteRequest(call, idle.signal, note)), failed.promise]);
+      const reply = await Promise.race([next(noteRequest(call, idle.signal, note)), failure.promise]);
       const { body } = reply;
       if (body.kind !== "stream") {
         stop();

@@ -110,18 +110,26 @@ export function startDeadline(caller: AbortSignal | undefined, timeoutMs: number
   };
 }
 
+/** A promise to race with work that knows no signal. That it fails when nobody waits any more is no fault of the program. */
+export function createFailure(): { readonly promise: Promise<never>; fail(reason: ConnectError): void } {
+  let fail: (reason: ConnectError) => void = () => undefined;
+  const promise = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  promise.catch(() => undefined);
+  return { promise, fail };
+}
+
 interface Watch extends Deadline {
   abort(reason: ConnectError): void;
 }
 
 function watch(caller: AbortSignal | undefined): Watch {
   const controller = new AbortController();
-  const aborted = Promise.withResolvers<never>();
-  // Raced or not: an abort that nobody waits for any more is no fault of the program.
-  aborted.promise.catch(() => undefined);
+  const aborted = createFailure();
   const abort = (reason: ConnectError) => {
     controller.abort(reason);
-    aborted.reject(reason);
+    aborted.fail(reason);
   };
   const leave = () => abort(new ConnectError("the caller has left", Code.Canceled));
   if (caller?.aborted) leave();
