@@ -13,6 +13,10 @@ const { ports, log } = await openGateways(
 );
 const FRAMINGS: Readonly<Record<string, (body: string) => readonly [line: string, body: string]>> = {
   "a length": (body) => [`Content-Length: ${body.length}`, body],
+  "chunks, and a length that does not count (RFC 9112 §6.3)": (body) => [
+    "Content-Length: 5\r\nTransfer-Encoding: chunked",
+    chunk(body) + LAST_CHUNK,
+  ],
   chunks: (body) => [
     "Transfer-Encoding: chunked",
     chunk(body.slice(0, 10)) + chunk(body.slice(10, -1)) + chunk(body.slice(-1)) + LAST_CHUNK,

@@ -8,7 +8,7 @@ import { openBackend, openGateways } from "./gateway.ts";
 import { type Answer, ask, head, openWire, readAnswer, type Wire } from "./wire.ts";
 
 const backend = await openBackend();
-const IDLE_MS = 400;
+const IDLE_MS = 600;
 const MAX_STREAMS = 3;
 const GATEWAYS = [{ streamIdleMs: IDLE_MS }, { streamIdleMs: IDLE_MS, maxStreams: MAX_STREAMS }];
 const { ports, log } = await openGateways(backend, GATEWAYS);
@@ -85,18 +85,18 @@ const DEADLINE = new Set<unknown>([Code.DeadlineExceeded, "deadline_exceeded"]);
 describe("a stream that falls silent ends, and so does the backend's call", () => {
   test.each(Object.entries(CALLERS))("%s", async (_, { request, read }) => {
     // Slower in all than may be silent, but never silent for as long.
-    streaming(IDLE_MS / 4, 6);
+    streaming(IDLE_MS / 8, 10);
     const startMs = performance.now();
     const wire = open(silent);
     await wire.write(request);
     const [messages, code] = read(await readAnswer(wire));
     expect(performance.now() - startMs).toBeGreaterThan(2 * IDLE_MS);
-    expect([messages, DEADLINE.has(code)]).toEqual([6, true]);
+    expect([messages, DEADLINE.has(code)]).toEqual([10, true]);
     await vi.waitFor(() => expect(backend.open()).toBe(0));
   });
 
   test("a socket", async () => {
-    streaming(IDLE_MS / 4, 2);
+    streaming(IDLE_MS / 8, 2);
     const socket = new WebSocket(`ws://127.0.0.1:${silent}/list`);
     const messages: unknown[] = [];
     socket.addEventListener("message", ({ data }) => messages.push(data));
