@@ -92,7 +92,8 @@ async function readBytes(request: IncomingMessage): Promise<Pick<Arrival, "body"
   }
 }
 
-const set = await compileSet(await readFile(new URL("callers.proto", import.meta.url), "utf8"));
+/** Bytes of the descriptor set of `callers.proto`. */
+export const set = await compileSet(await readFile(new URL("callers.proto", import.meta.url), "utf8"));
 const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
 
 /**

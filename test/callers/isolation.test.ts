@@ -7,18 +7,38 @@ import http, { type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
-import { afterAll, describe, expect, test } from "vitest";
-import { type Arrival, echo, messageOf, openBackend, openGateways } from "./gateway.ts";
+import { serve } from "srvx";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import { createGateway } from "../../src/gateway.ts";
+import { type Arrival, echo, messageOf, openBackend, openGateways, set } from "./gateway.ts";
 
 const CALLS = 1_500;
 const AT_ONCE = 64;
 
 const backend = await openBackend();
-const workerd = await openGateways(backend, [
+const OPTIONS = [
   { forms: true, emitDefaults: true },
   { forms: true, backends: { "*": { url: backend.url, protocol: "grpc-web" } } },
-  { forms: true, readMaxBytes: 65_536, backends: { "*": { url: backend.url } } },
-]);
+  { forms: true, readMaxBytes: 65_536 },
+] as const;
+const workerd = await openGateways(backend, OPTIONS);
+const node = await Promise.all(
+  OPTIONS.map(async (options) => {
+    const gateway = createGateway({
+      schema: set,
+      rpc: "all",
+      backends: { "*": { url: backend.url } },
+      warn() {},
+      ...options,
+    });
+    const server = serve({ fetch: gateway.fetch, hostname: "127.0.0.1", port: 0, silent: true });
+    await server.ready();
+    return server;
+  }),
+);
+afterAll(() => Promise.all(node.map((server) => server.close(true))));
+const nodePorts = node.map(({ url }) => Number(url?.split(":").at(2)?.replace("/", "")));
+
 /** Connections go from one call to the next, as those of a proxy would. */
 const agent = new http.Agent({ keepAlive: true, maxSockets: AT_ONCE });
 afterAll(() => agent.destroy());
@@ -306,42 +326,54 @@ async function talk(secret: string, port: number, leaves: boolean): Promise<read
 }
 
 describe("no call sees anything of another", () => {
-  test("of every kind, at once, on gateways before Connect and gRPC-Web", { timeout: 60_000 }, async () => {
-    backend.answer = answer;
-    const sockets = Array.from({ length: 60 }, async (_, i) => {
-      const secret = `canary-5000${i.toString(16).padStart(4, "0")}`;
-      await sleep(20 * i);
-      return { secret, came: await talk(secret, workerd.ports[i % 2] ?? 0, i % 3 === 0), leaves: i % 3 === 0 };
-    });
-    const results = await callAll(CALLS, () => workerd.ports[chance(workerd.ports.length)] ?? 0);
+  test.each([
+    ["workerd", workerd.ports, 60],
+    // There are no WebSockets.
+    ["Node", nodePorts, 0],
+  ] as const)(
+    "of every kind, at once, before Connect and gRPC-Web, in %s",
+    { timeout: 60_000 },
+    async (_, ports, count) => {
+      backend.answer = answer;
+      const log = vi.spyOn(console, "error").mockReturnValue();
+      const sockets = Array.from({ length: count }, async (_, i) => {
+        const secret = `canary-5000${i.toString(16).padStart(4, "0")}`;
+        await sleep(20 * i);
+        return { secret, came: await talk(secret, ports[i % 2] ?? 0, i % 3 === 0), leaves: i % 3 === 0 };
+      });
+      const results = await callAll(CALLS, () => ports[chance(ports.length)] ?? 0);
 
-    const seen = new Map<string, number>();
-    for (const { kind, secret, status, text } of results) {
-      const { ending, status: expected } = KINDS[kind] as Kind;
-      seen.set(kind, (seen.get(kind) ?? 0) + 1);
-      expect([kind, secret, status, text.slice(0, 300)]).toEqual([kind, secret, expected, text.slice(0, 300)]);
-      const found = secretsIn(text);
-      found.delete(secret);
-      expect([kind, [...found]]).toEqual([kind, []]);
-      // What a whole answer must have of its own, so that the search is known to find.
-      if (ending === "ok") expect(text.match(SECRET)?.length ?? 0, `${kind}: ${text.slice(0, 300)}`).toBeGreaterThan(1);
-    }
-    expect([...seen.keys()].sort()).toEqual(Object.keys(KINDS).sort());
+      log.mockRestore();
 
-    for (const { secret, came, leaves } of await Promise.all(sockets)) {
-      expect([...secretsIn(...came)]).toEqual(leaves && came.length === 0 ? [] : [secret]);
-    }
+      const seen = new Map<string, number>();
+      for (const { kind, secret, status, text } of results) {
+        const { ending, status: expected } = KINDS[kind] as Kind;
+        seen.set(kind, (seen.get(kind) ?? 0) + 1);
+        expect([kind, secret, status, text.slice(0, 300)]).toEqual([kind, secret, expected, text.slice(0, 300)]);
+        const found = secretsIn(text);
+        found.delete(secret);
+        expect([kind, [...found]]).toEqual([kind, []]);
+        // What a whole answer must have of its own, so that the search is known to find.
+        if (ending === "ok")
+          expect(text.match(SECRET)?.length ?? 0, `${kind}: ${text.slice(0, 300)}`).toBeGreaterThan(1);
+      }
+      expect([...seen.keys()].sort()).toEqual(Object.keys(KINDS).sort());
 
-    for (const arrival of backend.arrivals) {
-      const found = secretsIn(JSON.stringify(arrival.headers), arrival.url, arrival.body.toString("latin1"));
-      // A socket whose caller has left may have brought none.
-      expect([arrival.url, found.size]).toEqual([arrival.url, arrival.isWhole ? 1 : Math.min(found.size, 1)]);
-    }
-    // Refused ones reach nobody.
-    const reached = new Set(backend.arrivals.map(({ headers }) => String(headers["x-secret"])));
-    const strays = results.filter(({ kind, secret }) => KINDS[kind]?.ending === "refused" && reached.has(secret));
-    expect(strays).toEqual([]);
-    expect(backend.arrivals.filter(({ isWhole }) => isWhole).every((one) => messageOf(one) !== undefined)).toBe(true);
-    expect(workerd.log()).not.toMatch(/unhandled/i);
-  });
+      for (const { secret, came, leaves } of await Promise.all(sockets)) {
+        expect([...secretsIn(...came)]).toEqual(leaves && came.length === 0 ? [] : [secret]);
+      }
+
+      for (const arrival of backend.arrivals) {
+        const found = secretsIn(JSON.stringify(arrival.headers), arrival.url, arrival.body.toString("latin1"));
+        // A socket whose caller has left may have brought none.
+        expect([arrival.url, found.size]).toEqual([arrival.url, arrival.isWhole ? 1 : Math.min(found.size, 1)]);
+      }
+      // Refused ones reach nobody.
+      const reached = new Set(backend.arrivals.map(({ headers }) => String(headers["x-secret"])));
+      const strays = results.filter(({ kind, secret }) => KINDS[kind]?.ending === "refused" && reached.has(secret));
+      expect(strays).toEqual([]);
+      expect(backend.arrivals.filter(({ isWhole }) => isWhole).every((one) => messageOf(one) !== undefined)).toBe(true);
+      expect(workerd.log()).not.toMatch(/unhandled/i);
+    },
+  );
 });
