@@ -4,7 +4,8 @@
  */
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { End } from "../call.ts";
-import { WireType, WireWriter } from "../codec/wire-writer.ts";
+import * as WireType from "../codec/wire-type.ts";
+import { WireWriter } from "../codec/wire-writer.ts";
 import { unpaddedBase64 } from "../protocol/base64.ts";
 import { encodeBase64Piece, openBase64 } from "../protocol/base64-stream.ts";
 import { type WireDetail, wireDetails } from "../protocol/connect.ts";

@@ -2,7 +2,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { writeMessageRecord } from "../codec/record.ts";
 import { readRecords, type WireRecord } from "../codec/wire-records.ts";
-import { WireType, WireWriter } from "../codec/wire-writer.ts";
+import * as WireType from "../codec/wire-type.ts";
+import { WireWriter } from "../codec/wire-writer.ts";
 import type { Field, Message } from "../schema/model.ts";
 
 /** Field numbers of google.api.HttpBody. */

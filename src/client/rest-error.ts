@@ -2,7 +2,8 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { encodeBase64 } from "../codec/base64.ts";
 import type { Codec } from "../codec/codec.ts";
-import { WireType, WireWriter } from "../codec/wire-writer.ts";
+import * as WireType from "../codec/wire-type.ts";
+import { WireWriter } from "../codec/wire-writer.ts";
 import { type WireDetail, wireDetails } from "../protocol/connect.ts";
 import { negotiate } from "../protocol/media-type.ts";
 import { appendMetadata, responseMetadata } from "../protocol/metadata.ts";

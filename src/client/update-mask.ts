@@ -1,6 +1,7 @@
 /** The update mask of a PATCH: the keys that its body has (DESIGN §4, "PATCH mask"). */
 import type { Bound } from "../codec/codec.ts";
-import { WireType, WireWriter } from "../codec/wire-writer.ts";
+import * as WireType from "../codec/wire-type.ts";
+import { WireWriter } from "../codec/wire-writer.ts";
 import type { Route } from "../route/route.ts";
 import type { Field } from "../schema/model.ts";
 

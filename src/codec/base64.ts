@@ -1,8 +1,8 @@
 /** Base64 (RFC 4648 §4 and §5). */
+import { lenientUtf8, utf8 } from "./utf8.ts";
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const letters = new TextEncoder().encode(alphabet);
-const ascii = new TextDecoder();
+const letters = utf8.encode(alphabet);
 const PADDING = 0x3d;
 const INVALID = 0xff;
 
@@ -49,7 +49,7 @@ export function encodeBase64(bytes: Uint8Array): string {
     for (let n = 0; n < characters; n++) text[at + n] = letters[(bits >> (18 - 6 * n)) & 0x3f] as number;
     at += 4;
   }
-  return ascii.decode(text);
+  return lenientUtf8.decode(text);
 }
 
 function unpaddedLength(text: string): number {

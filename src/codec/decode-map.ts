@@ -1,7 +1,8 @@
 /** Maps: from wire to the entries that count. */
 
 import { hashKey } from "../schema/hash-key.ts";
-import { type Field, Type } from "../schema/model.ts";
+import type { Field } from "../schema/model.ts";
+import * as Type from "../schema/type.ts";
 import { readNumeric, readString } from "./decode-scalar.ts";
 import type { Decoding } from "./decoding.ts";
 import { isUnknownEnum } from "./enum-name.ts";

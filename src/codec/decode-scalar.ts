@@ -1,5 +1,6 @@
 /** Scalars and enums: from wire to JSON. */
-import { type Field, Type } from "../schema/model.ts";
+import type { Field } from "../schema/model.ts";
+import * as Type from "../schema/type.ts";
 import { encodeBase64 } from "./base64.ts";
 import type { Decoding } from "./decoding.ts";
 import { enumName } from "./enum-name.ts";
@@ -16,7 +17,7 @@ interface NumericType {
   readonly read: (reader: WireReader) => Numeric;
 }
 
-const numericTypes: ReadonlyMap<Type, NumericType> = new Map<Type, NumericType>([
+const numericTypes: ReadonlyMap<Type.Value, NumericType> = new Map<Type.Value, NumericType>([
   [Type.DOUBLE, { zero: 0, read: (reader) => reader.double() }],
   [Type.FLOAT, { zero: 0, read: (reader) => reader.float() }],
   [Type.INT64, { zero: 0n, read: (reader) => reader.int64() }],

@@ -5,7 +5,7 @@ import type { Message } from "../schema/model.ts";
 import { specialOf } from "../schema/special.ts";
 import type { EncodeJob, Place } from "./encode-job.ts";
 import { quote, shorten } from "./error.ts";
-import { WireType } from "./wire-writer.ts";
+import * as WireType from "./wire-type.ts";
 
 /**
  * @param depth level of the Any; the message in it is one deeper.

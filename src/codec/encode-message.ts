@@ -2,8 +2,9 @@
 
 import { hashKey } from "../schema/hash-key.ts";
 import { findField } from "../schema/lookup.ts";
-import { type Field, type Message, Type } from "../schema/model.ts";
+import type { Field, Message } from "../schema/model.ts";
 import { type Special, specialOf } from "../schema/special.ts";
+import * as Type from "../schema/type.ts";
 import { encodeAny } from "./encode-any.ts";
 import { claimBound, writeBound } from "./encode-bound.ts";
 import { type EncodeJob, joinPath, type Place } from "./encode-job.ts";
@@ -11,12 +12,12 @@ import { encodeScalar, takesNull } from "./encode-scalar.ts";
 import { encodeListValue, encodeStruct, encodeValue } from "./encode-value.ts";
 import { equalBytes } from "./equal-bytes.ts";
 import { quote, shorten } from "./error.ts";
-import { writtenSoFar } from "./fast-io.ts";
+import { skippedSoFar, writtenSoFar } from "./fast-io.ts";
 import { OneofClaims } from "./oneof-claims.ts";
 import { writeMessageRecord } from "./record.ts";
 import { scalarOf, typeName } from "./scalar.ts";
 import { textFault, wrapped, writeTextContent } from "./text-content.ts";
-import { WireType } from "./wire-writer.ts";
+import * as WireType from "./wire-type.ts";
 
 /** Writes the content of a message from the JSON value that follows. */
 export function encodeMessage(job: EncodeJob, message: Message, place: Place): void {
@@ -77,6 +78,7 @@ function encodeFast(job: EncodeJob, message: Message, { depth, bound, mask, any 
   const end = job.parts?.encode(message, job.reader.tokenStart, depth);
   if (end === undefined) return false;
   job.writer.raw(writtenSoFar());
+  job.unknownFields += skippedSoFar();
   job.reader.seek(end);
   return true;
 }

@@ -5,7 +5,7 @@ import type { EncodeJob } from "./encode-job.ts";
 import { quote } from "./error.ts";
 import type { JsonKind } from "./json-reader.ts";
 import { parseDouble } from "./number.ts";
-import { WireType } from "./wire-writer.ts";
+import * as WireType from "./wire-type.ts";
 
 /** The members of Value's oneof `kind` (struct.proto). */
 const NULL_VALUE = 1;

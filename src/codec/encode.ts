@@ -8,13 +8,12 @@ import { dropLarge } from "./fast-io.ts";
 export type Encoder = Pick<Codec, "encode" | "encodeRequest">;
 
 export function compileEncoder(message: Message, context: CodecContext): Encoder {
-  const fast = compileFastEncoder(message, context.options.maxDepth);
+  const fast = compileFastEncoder(message, context);
   return {
-    // The fast encoder skips nothing: it gives up.
     encode(json, skipped) {
       if (fast === undefined) return encodeSlow(message, context, json, skipped);
       try {
-        return fast.encode(json) ?? encodeSlow(message, context, json, skipped, new FastParts());
+        return fast.encode(json, skipped) ?? encodeSlow(message, context, json, skipped, new FastParts());
       } finally {
         dropLarge();
       }
@@ -24,7 +23,7 @@ export function compileEncoder(message: Message, context: CodecContext): Encoder
         return encodeRequestSlow(message, context, request, skipped);
       }
       try {
-        const wire = fast.encodeRequest(request);
+        const wire = fast.encodeRequest(request, skipped);
         return wire ? { wire } : encodeRequestSlow(message, context, request, skipped, new FastParts());
       } finally {
         dropLarge();

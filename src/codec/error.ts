@@ -1,6 +1,7 @@
 /** A field that is wrong, text that is not JSON at all, and JSON that grows too large. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import { WireType, WireWriter } from "./wire-writer.ts";
+import * as WireType from "./wire-type.ts";
+import { WireWriter } from "./wire-writer.ts";
 
 /** Where in a JSON text: 1-based, the column in characters. */
 export interface Position {

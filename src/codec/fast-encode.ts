@@ -1,49 +1,52 @@
 /**
  * The fast encoder: JSON of the usual kind → wire, from tables, in one pass. It writes what the slow encoder would, or
- * gives up: on every error, and on what is rare (Any, keys with escapes, integers like 1e3, oneofs that are bound).
+ * gives up: on every error, and on what is rare (keys with escapes, oneofs that are bound).
  */
 import type { Message } from "../schema/model.ts";
 import { specialOf } from "../schema/special.ts";
-import type { EncodeRequest } from "./codec.ts";
+import type { CodecContext, EncodeRequest, Skipped } from "./codec.ts";
+import { writeBound } from "./fast-bound.ts";
 import { finish, IRREGULAR, io, openInput, skipSpace } from "./fast-io.ts";
-import { writeBody, writeBound, writeObject } from "./fast-message.ts";
+import { writeBody, writeObject } from "./fast-message.ts";
 import { type MessagePlan, planOf } from "./fast-plan.ts";
 import { forgetSeen, openFields } from "./fast-seen.ts";
+import { forgetTypes } from "./fast-type.ts";
 
 /** Each returns undefined when the slow encoder shall do it, for which the input stays open. */
 export interface FastEncoder {
-  encode(json: Uint8Array): Uint8Array | undefined;
+  encode(json: Uint8Array, skipped?: Skipped): Uint8Array | undefined;
   /** Without a mask, and without a body in wire form. */
-  encodeRequest(request: EncodeRequest): Uint8Array | undefined;
+  encodeRequest(request: EncodeRequest, skipped?: Skipped): Uint8Array | undefined;
 }
 
 const NOTHING = new Uint8Array();
 
 /** @returns undefined for messages that are no object of their fields. */
-export function compileFastEncoder(message: Message, maxDepth: number): FastEncoder | undefined {
+export function compileFastEncoder(message: Message, context: CodecContext): FastEncoder | undefined {
   if (specialOf(message) !== undefined) return undefined;
   let plan: MessagePlan | undefined;
   function open(json: Uint8Array): MessagePlan {
-    openInput(json, maxDepth);
+    openInput(json, context);
     forgetSeen();
+    forgetTypes();
     plan ??= planOf(message);
     return plan;
   }
   return {
-    encode(json) {
+    encode(json, skipped) {
       const plan = open(json);
       try {
-        return close(writeObject(plan, skipSpace(0), 1));
+        return close(writeObject(plan, skipSpace(0), 1), skipped);
       } catch (error) {
         return giveUp(error);
       }
     },
-    encodeRequest(request) {
+    encodeRequest(request, skipped) {
       const { body, json } = request;
       const hasJson = body !== undefined && json !== undefined && json.length > 0;
       const plan = open(hasJson ? json : NOTHING);
       try {
-        return close(writeRequest(plan, request, hasJson ? body : undefined));
+        return close(writeRequest(plan, request, hasJson ? body : undefined), skipped);
       } catch (error) {
         return giveUp(error);
       }
@@ -68,6 +71,7 @@ export class FastParts {
   encode(message: Message, start: number, depth: number): number | undefined {
     if (io.opened[depth] === start || this.#failures * BYTES_PER_TRY > start) return undefined;
     io.at = 0;
+    io.skipped = 0;
     forgetSeen();
     try {
       return writeObject(planOf(message), start, depth);
@@ -92,11 +96,14 @@ function writeRequest(plan: MessagePlan, { bound }: EncodeRequest, body: EncodeR
 }
 
 /** @param end of the message in the text, behind which only white space may stand. */
-function close(end: number): Uint8Array | undefined {
-  return skipSpace(end) === io.end ? finish() : undefined;
+function close(end: number, skipped: Skipped | undefined): Uint8Array | undefined {
+  if (skipSpace(end) !== io.end) return undefined;
+  if (skipped) skipped.unknownFields += io.skipped;
+  return finish();
 }
 
 function giveUp(error: unknown): undefined {
   if (error !== IRREGULAR) throw error;
+  io.isUnknown = false;
   return undefined;
 }

@@ -6,6 +6,9 @@
  * place needs to ask for the end; nor are the bytes of an earlier call ever reached. The copy costs under 3% of a call.
  */
 
+import type { Registry } from "../schema/model.ts";
+import type { CodecContext } from "./codec.ts";
+
 /** The text is wrong, or unusual: the slow encoder shall do the message again. Never leaves the codec. */
 export const IRREGULAR = new Error("not for the fast encoder");
 
@@ -32,6 +35,12 @@ class FastIo {
   /** Up to here there is slack. */
   limit = INITIAL - SLACK;
   maxDepth = 0;
+  ignoresUnknown = false;
+  /** What was skipped so far (`Skipped`). */
+  skipped = 0;
+  /** Whether the enum value last read is unknown and to be ignored: its record shall go. */
+  isUnknown = false;
+  registry: Registry | undefined;
   /** Offset of the object last opened on each level. After giving up it tells which objects need not be tried again. */
   readonly opened = new Int32Array(MAX_NOTED);
   /** Whether the integer last read has a minus. */
@@ -44,7 +53,7 @@ export const double = new Float64Array(1);
 /** The integer last read, of 64 bits: low, high. */
 export const halves = new Int32Array(2);
 
-export function openInput(json: Uint8Array, maxDepth: number): void {
+export function openInput(json: Uint8Array, { options, registry }: CodecContext): void {
   const { length } = json;
   if (length + PADDING > io.src.length) {
     setSrc(new Uint8Array(length + (length >> 2) + PADDING));
@@ -53,12 +62,20 @@ export function openInput(json: Uint8Array, maxDepth: number): void {
   for (let i = 0; i < PADDING; i += 4) io.srcView.setInt32(length + i, 0);
   io.end = length;
   io.at = 0;
-  io.maxDepth = maxDepth;
+  io.maxDepth = options.maxDepth;
+  io.ignoresUnknown = options.unknownFields === "ignore";
+  io.skipped = 0;
+  io.registry = registry;
 }
 
 /** A view of what was written, good until the next write. */
 export function writtenSoFar(): Uint8Array {
   return io.out.subarray(0, io.at);
+}
+
+/** How much was skipped (`Skipped`). */
+export function skippedSoFar(): number {
+  return io.skipped;
 }
 
 /** A copy of what was written. */

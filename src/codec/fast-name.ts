@@ -1,11 +1,11 @@
 /** Names as they stand in JSON, found by their bytes: no string is made of a key. */
+
 import { IRREGULAR, io, skipSpace } from "./fast-io.ts";
+import { utf8 } from "./utf8.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
-
-const utf8 = new TextEncoder();
 
 export class Name<T> {
   readonly value: T;

@@ -1,5 +1,7 @@
 /** Numbers from the bytes of JSON, without a string in between: the result stands in `double` or `halves` (`fast-io.ts`). */
+
 import { double, halves, IRREGULAR, io } from "./fast-io.ts";
+import { lenientUtf8 } from "./utf8.ts";
 
 const QUOTE = 0x22;
 const MINUS = 0x2d;
@@ -11,9 +13,6 @@ const CHUNK = 9;
 /** Powers of ten that a double holds exactly. */
 const POWERS = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 const POWERS_OF_TEN = Float64Array.from(POWERS);
-/** Up to this length a string is made faster byte by byte than by a TextDecoder. */
-const SHORT_TEXT = 64;
-const utf8 = new TextDecoder();
 const MAX_EXACT = 2 ** 53;
 const TWO_32 = 2 ** 32;
 
@@ -74,11 +73,7 @@ export function readDouble(start: number): number {
     lowerDigits += p - middle;
     exponent = p - point;
   }
-  if ((byte | 0x20) === 0x65) {
-    p = skipExponent(p);
-    double[0] = readByEngine(start, p);
-    return p;
-  }
+  if ((byte | 0x20) === 0x65) return readPower(start, p, lowerDigits === 0 ? upper : -1, exponent);
   let value = upper;
   if (lowerDigits > CHUNK || exponent > 22) {
     double[0] = readByEngine(start, p);
@@ -129,14 +124,30 @@ function divideExactly(high: number, low: number, divisor: number): boolean {
   return quotient + (correction + margin) === result && quotient + (correction - margin) === result;
 }
 
-/** @param from of the letter e. @returns where the number ends. */
-function skipExponent(from: number): number {
+/**
+ * A number with an exponent. A product or quotient of two numbers that doubles hold is rounded once, as it should be.
+ *
+ * @param e place of the letter. @param digits all of the mantissa without the point; negative: more than nine.
+ * @param decimals how many of them stand behind the point.
+ * @returns where it ends.
+ */
+function readPower(start: number, e: number, digits: number, decimals: number): number {
   const { src } = io;
-  let p = from + 1;
-  if (src[p] === MINUS || src[p] === 0x2b) p++;
-  const digits = p;
-  while ((src[p] as number) >= ZERO && (src[p] as number) <= 0x39) p++;
-  if (p === digits) throw IRREGULAR;
+  const sign = src[e + 1] as number;
+  const first = sign === MINUS || sign === 0x2b ? e + 2 : e + 1;
+  let p = first;
+  let exponent = 0;
+  for (let byte = src[p] as number; byte >= ZERO && byte <= 0x39; byte = src[++p] as number) {
+    if (exponent < 1000) exponent = exponent * 10 + byte - ZERO;
+  }
+  if (p === first) throw IRREGULAR;
+  const power = (sign === MINUS ? -exponent : exponent) - decimals;
+  if (digits < 0 || power > 22 || power < -22) {
+    double[0] = readByEngine(start, p);
+    return p;
+  }
+  const value = power < 0 ? digits / (POWERS_OF_TEN[-power] as number) : digits * (POWERS_OF_TEN[power] as number);
+  double[0] = src[start] === MINUS ? -value : value;
   return p;
 }
 
@@ -149,11 +160,7 @@ function readByEngine(start: number, end: number): number {
 /** Text of bytes that are known to be ASCII. */
 export function asciiText(start: number, end: number): string {
   const { src } = io;
-  // A long one in pieces would leave a string for each of its characters.
-  if (end - start > SHORT_TEXT) return utf8.decode(src.subarray(start, end));
-  let text = "";
-  for (let p = start; p < end; p++) text += String.fromCharCode(src[p] as number);
-  return text;
+  return lenientUtf8.decode(src.subarray(start, end));
 }
 
 /** A double as ProtoJSON has it: quoted or not, or a name in quotes. @returns where it ends. */
@@ -194,7 +201,7 @@ export function readUnsigned(start: number, bits: number): number {
   return p;
 }
 
-/** Sign to `io.negative`, magnitude to `halves`. A number with a point or an exponent is not for here. */
+/** Sign to `io.negative`, magnitude to `halves`. */
 function readInteger(start: number): number {
   const { src } = io;
   let p = start;
@@ -217,9 +224,30 @@ function readInteger(start: number): number {
     p = readMoreDigits(p, value);
     byte = src[p] as number;
   }
+  if (byte === DOT || (byte | 0x20) === 0x65) {
+    p = readWhole(first);
+    byte = src[p] as number;
+  }
   if (!quoted) return p;
   if (byte !== QUOTE) throw IRREGULAR;
   return p + 1;
+}
+
+/** Two numbers of up to so many digits are never the same double: when that is whole, so is what was read. */
+const TOLD_APART = 15;
+
+/** An integer with a point or an exponent, like 1.0e1; its magnitude to `halves`. @param first its first digit. */
+function readWhole(first: number): number {
+  const { src } = io;
+  const end = readDouble(first);
+  const value = double[0] as number;
+  let digits = 0;
+  for (let p = first; p < end && (src[p] as number | 0x20) !== 0x65; p++) digits++;
+  // The point counts as a digit. Zero is also what is too small.
+  if (digits > TOLD_APART + 1 || value === 0 || !Number.isSafeInteger(value)) throw IRREGULAR;
+  halves[0] = value % TWO_32;
+  halves[1] = Math.floor(value / TWO_32);
+  return end;
 }
 
 /** What follows the first nine digits, up to 64 bits. @param upper the value of these nine. */

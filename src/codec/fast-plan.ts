@@ -1,80 +1,24 @@
 /** Messages as the fast encoder needs them: flat records, made once a message, when its JSON is first read. */
 
 import { namedFields } from "../schema/lookup.ts";
-import { type Field, type Message, Type } from "../schema/model.ts";
-import { type Special, specialOf } from "../schema/special.ts";
+import type { Field, Message } from "../schema/model.ts";
+import * as Type from "../schema/type.ts";
 import { type Name, NameTable } from "./fast-name.ts";
+import * as Kind from "./kind.ts";
+import { kindOfMessage, kindOfScalar } from "./kind-of.ts";
 import { scalarOf } from "./scalar.ts";
+import * as Shape from "./shape.ts";
 import { wrapped } from "./text-content.ts";
-import { WireType } from "./wire-writer.ts";
-
-/** What one value is. Small numbers, so that a switch over them is a jump. */
-export const Kind = {
-  STRING: 0,
-  BYTES: 1,
-  BOOL: 2,
-  INT32: 3,
-  INT64: 4,
-  UINT32: 5,
-  UINT64: 6,
-  SINT32: 7,
-  SINT64: 8,
-  FIXED32: 9,
-  FIXED64: 10,
-  SFIXED32: 11,
-  SFIXED64: 12,
-  FLOAT: 13,
-  DOUBLE: 14,
-  ENUM: 15,
-  MESSAGE: 16,
-  GROUP: 17,
-  WRAPPER: 18,
-  TIMESTAMP: 19,
-  DURATION: 20,
-  STRUCT: 21,
-  VALUE: 22,
-  LIST_VALUE: 23,
-  /** Left to the slow encoder. */
-  OTHER: 24,
-} as const;
-export type Kind = (typeof Kind)[keyof typeof Kind];
-
-export const Shape = { SINGULAR: 0, LIST: 1, PACKED: 2, MAP: 3 } as const;
-export type Shape = (typeof Shape)[keyof typeof Shape];
-
-const SCALAR_KINDS: ReadonlyMap<Type, Kind> = new Map<Type, Kind>([
-  [Type.STRING, Kind.STRING],
-  [Type.BYTES, Kind.BYTES],
-  [Type.BOOL, Kind.BOOL],
-  [Type.INT32, Kind.INT32],
-  [Type.INT64, Kind.INT64],
-  [Type.UINT32, Kind.UINT32],
-  [Type.UINT64, Kind.UINT64],
-  [Type.SINT32, Kind.SINT32],
-  [Type.SINT64, Kind.SINT64],
-  [Type.FIXED32, Kind.FIXED32],
-  [Type.FIXED64, Kind.FIXED64],
-  [Type.SFIXED32, Kind.SFIXED32],
-  [Type.SFIXED64, Kind.SFIXED64],
-  [Type.FLOAT, Kind.FLOAT],
-  [Type.DOUBLE, Kind.DOUBLE],
-]);
-
-const SPECIAL_KINDS: Readonly<Record<Special, Kind>> = {
-  wrapper: Kind.WRAPPER,
-  text: Kind.OTHER,
-  struct: Kind.STRUCT,
-  value: Kind.VALUE,
-  list: Kind.LIST_VALUE,
-  any: Kind.OTHER,
-};
+import * as WireType from "./wire-type.ts";
 
 const NO_BIT = -1;
 
 export class FieldPlan {
   readonly field: Field;
-  readonly kind: Kind;
-  readonly shape: Shape;
+  /** One of `kind.ts`. */
+  readonly kind: number;
+  /** One of `shape.ts`. */
+  readonly shape: number;
   /** As on the wire. Lists of numbers: of the packed record, when packed. */
   readonly tag: number;
   /** Groups: the tag that ends one. */
@@ -92,6 +36,11 @@ export class FieldPlan {
   /** How many bytes the length of the last record took: a guess for the next, so that content seldom moves. */
   lengthBytes = 1;
   #message: MessagePlan | undefined;
+
+  /** Of the message in an Any. @param value the Any's field of that name. */
+  static inAny(message: Message, value: Field): FieldPlan {
+    return new FieldPlan({ ...value, type: Type.MESSAGE, message }, NO_BIT, NO_BIT);
+  }
 
   constructor(field: Field, bit: number, oneofBit: number) {
     this.field = field;
@@ -155,17 +104,14 @@ export function planOf(message: Message): MessagePlan {
   return plan;
 }
 
-function kindOf(field: Field): Kind {
+function kindOf(field: Field): number {
   if (field.enum) return field.enum.name === "google.protobuf.NullValue" ? Kind.OTHER : Kind.ENUM;
-  if (!field.message) return SCALAR_KINDS.get(field.type) ?? Kind.OTHER;
-  const special = specialOf(field.message);
-  if (special === undefined) return field.type === Type.GROUP ? Kind.GROUP : Kind.MESSAGE;
-  if (field.type === Type.GROUP) return Kind.OTHER;
-  if (field.message.name === "google.protobuf.Timestamp") return Kind.TIMESTAMP;
-  if (field.message.name === "google.protobuf.Duration") return Kind.DURATION;
-  return SPECIAL_KINDS[special];
+  if (!field.message) return kindOfScalar(field.type);
+  const kind = kindOfMessage(field.message);
+  if (field.type !== Type.GROUP) return kind;
+  return kind === Kind.MESSAGE ? Kind.GROUP : Kind.OTHER;
 }
 
-function tagOf(field: Field, wireType: WireType): number {
+function tagOf(field: Field, wireType: WireType.Value): number {
   return ((field.number << 3) | wireType) >>> 0;
 }

@@ -1,8 +1,9 @@
 /** google.protobuf.Struct, Value and ListValue (struct.proto): any JSON → the content of the message. */
-import { double, endLength, IRREGULAR, io, reserve, skipSpace } from "./fast-io.ts";
+import { endLength, IRREGULAR, io, reserve, skipSpace } from "./fast-io.ts";
 import { skipColon } from "./fast-name.ts";
 import { readDouble } from "./fast-number.ts";
-import { closeKeys, openKeys, seeKey } from "./fast-seen.ts";
+import { writeDouble } from "./fast-scalar.ts";
+import { closeKeys, type ManyKeys, openKeys, seeKey } from "./fast-seen.ts";
 import { writeString } from "./fast-text.ts";
 
 const COMMA = 0x2c;
@@ -68,9 +69,7 @@ export function writeValue(start: number, depth: number): number {
     default: {
       const end = readDouble(start);
       io.out[io.at++] = NUMBER_VALUE;
-      io.outView.setFloat64(io.at, double[0] as number, true);
-      io.at += 8;
-      return end;
+      return writeDouble(end);
     }
   }
 }
@@ -88,7 +87,7 @@ export function writeStruct(start: number, depth: number): number {
   const { src } = io;
   if (src[start] !== OPEN_BRACE || depth > io.maxDepth) throw IRREGULAR;
   const place = openKeys();
-  let many: Set<number> | undefined;
+  let many: ManyKeys | undefined;
   let p = skipSpace(start + 1);
   if (src[p] === CLOSE_BRACE) return p + 1;
   for (;;) {

@@ -10,27 +10,28 @@
  */
 
 import { hashKey } from "../schema/hash-key.ts";
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  DOT,
+  LETTER_U,
+  MINUS,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  PLUS,
+  QUOTE,
+  ZERO,
+} from "./ascii.ts";
 import { type Position, quote, syntaxError } from "./error.ts";
-import { strictUtf8 } from "./utf8.ts";
+import { strictUtf8, utf8 } from "./utf8.ts";
 
 export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "null";
 
-const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
+const ascii = (text: string): Uint8Array => utf8.encode(text);
 const literals = { true: ascii("true"), false: ascii("false"), null: ascii("null") };
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const MINUS = 0x2d;
-const PLUS = 0x2b;
-const DOT = 0x2e;
-const ZERO = 0x30;
-const LETTER_U = 0x75;
 
 /** What may follow a backslash, the hexadecimal `u` aside. */
 const escapes = new Set(ascii('"\\/bfnrt'));

@@ -1,23 +1,14 @@
 /** JSON text (RFC 8259) as UTF-8, without white space. */
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./ascii.ts";
 import { jsonTooLarge } from "./error.ts";
-import { sequenceEnd } from "./utf8.ts";
-
-const encoder = new TextEncoder();
+import { sequenceEnd, utf8 } from "./utf8.ts";
 
 /** Up to this length plain ASCII is written faster byte by byte than by a TextEncoder. */
 const SHORT = 64;
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-
 /** The member name with its colon, ready for `key`. */
 export function formatKey(name: string): Uint8Array {
-  return encoder.encode(`${JSON.stringify(name)}:`);
+  return utf8.encode(`${JSON.stringify(name)}:`);
 }
 
 /** A growing buffer. The caller sees to it that what it writes is well-formed as a whole; commas come by themselves. */
@@ -78,7 +69,7 @@ export class JsonWriter {
 
   /** Well-formed text as a JSON string. */
   string(text: string): void {
-    if (text.length > SHORT || !this.#shortPlain(text)) this.raw(encoder.encode(JSON.stringify(text)));
+    if (text.length > SHORT || !this.#shortPlain(text)) this.raw(utf8.encode(JSON.stringify(text)));
   }
 
   /**

@@ -1,8 +1,6 @@
 /** Numbers from text in JSON's grammar (RFC 8259 §6), quoted or not: exact for integers, in range for floats. */
 
 const grammar = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
-/** So many decimal digits survive in a double. */
-const MAX_EXACT_DIGITS = 15;
 
 /**
  * The integer that the text stands for: `12`, `1.0`, `1.2e3`; nothing is rounded. The cost grows with the length of the
@@ -11,21 +9,11 @@ const MAX_EXACT_DIGITS = 15;
  * @returns undefined when the text is no number, is no whole number, or lies outside of min…max (64 bits at most).
  */
 export function parseInteger(text: string, min: bigint, max: bigint): bigint | undefined {
-  const value = parseShortInteger(text) ?? parseLongInteger(text);
+  const value = parseAnyInteger(text);
   return value === undefined || value < min || value > max ? undefined : value;
 }
 
-/**
- * Two numbers of up to 15 digits are never the same double, so a whole double below 10^15 was a whole number in the text.
- * Not so zero, which is also what is too small.
- */
-function parseShortInteger(text: string): bigint | undefined {
-  if (text.length > MAX_EXACT_DIGITS || !grammar.test(text)) return undefined;
-  const value = Number(text);
-  return value !== 0 && Number.isInteger(value) && Math.abs(value) < 1e15 ? BigInt(value) : undefined;
-}
-
-function parseLongInteger(text: string): bigint | undefined {
+function parseAnyInteger(text: string): bigint | undefined {
   const match = grammar.exec(text);
   if (match === null) return undefined;
   const [, sign, whole = "", fraction = "", exponent = "0"] = match;

@@ -1,10 +1,8 @@
 /** google.protobuf.FieldMask, from wire to JSON: paths in lowerCamelCase, with commas between. */
+import { COMMA, QUOTE, UNDERSCORE } from "./ascii.ts";
 import { giveUp, readEnd, reserve, tape } from "./print-tape.ts";
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
 const POINT = 0x2e;
-const UNDERSCORE = 0x5f;
 const TO_UPPER = 0x20;
 const PATHS_TAG = 10;
 

@@ -1,13 +1,16 @@
 /** Messages, lists and maps, from wire to JSON. */
+
+import * as Kind from "./kind.ts";
 import { checkKeys, noteKey } from "./print-keys.ts";
 import { printMask } from "./print-mask.ts";
 import { NUMBER_BYTES, printByte } from "./print-number.ts";
 import { noteMember, rankOfSet, rankOfUnset, sortMembers } from "./print-order.ts";
-import { Kind, type Plan, type PlanField, type PlanMap, type Shape } from "./print-plan.ts";
+import type { Plan, PlanField, PlanMap, Shape } from "./print-plan.ts";
 import { printKeyScalar, printRaw, printScalar } from "./print-scalar.ts";
 import { giveUp, readEnd, readTag, reserve, skip, tape } from "./print-tape.ts";
 import { printString } from "./print-text.ts";
 import { printDuration, printTimestamp } from "./print-time.ts";
+import { utf8 } from "./utf8.ts";
 
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -18,15 +21,15 @@ const CLOSE_BRACE = 0x7d;
 
 const ANY_TYPE_TAG = 10;
 const ANY_VALUE_TAG = 18;
-const TYPE_KEY = new TextEncoder().encode(',"@type":');
-const VALUE_KEY = new TextEncoder().encode(',"value":');
+const TYPE_KEY = utf8.encode(',"@type":');
+const VALUE_KEY = utf8.encode(',"value":');
 
 /** The message from here to `end`. */
 export function printMessage(shape: Shape, end: number): void {
   if (--tape.levels < 0) giveUp();
   tape.opened[tape.levels] = tape.at;
   switch (shape.kind) {
-    case Kind.OBJECT:
+    case Kind.MESSAGE:
       printObject(shape.plan, end);
       break;
     case Kind.TIMESTAMP:
@@ -151,7 +154,7 @@ function printField(field: PlanField, tag: number, end: number): boolean {
   const { shape, map } = field;
   if (map !== undefined) return printMap(map, tag, end);
   if (field.repeated) return printList(field, tag, end);
-  if (shape.kind < Kind.OBJECT) return printScalar(shape, end);
+  if (shape.kind < Kind.MESSAGE) return printScalar(shape, end);
   printMessage(shape, readEnd(end));
   return true;
 }
@@ -172,7 +175,7 @@ function printList(field: PlanField, tag: number, end: number): boolean {
     do {
       reserve(NUMBER_BYTES);
       printByte(COMMA);
-      if (shape.kind < Kind.OBJECT) printScalar(shape, end);
+      if (shape.kind < Kind.MESSAGE) printScalar(shape, end);
       else printMessage(shape, readEnd(end));
     } while (follows(tag, end));
   }
@@ -197,7 +200,7 @@ function printMap(map: PlanMap, tag: number, end: number): boolean {
     reserve(NUMBER_BYTES);
     printByte(COLON);
     if (follows(map.valueTag, entryEnd)) {
-      if (value.kind < Kind.OBJECT) printScalar(value, entryEnd);
+      if (value.kind < Kind.MESSAGE) printScalar(value, entryEnd);
       else printMessage(value, readEnd(entryEnd));
     } else {
       printRaw(map.valueUnset() ?? giveUp());
@@ -250,7 +253,7 @@ function printDynamic(plan: Plan, end: number): void {
   const { shape } = plan.near[readTag()] ?? giveUp();
   reserve(NUMBER_BYTES);
   if (shape.kind === Kind.DOUBLE && !Number.isFinite(tape.wireView.getFloat64(tape.at, true))) giveUp();
-  if (shape.kind < Kind.OBJECT) printScalar(shape, end);
+  if (shape.kind < Kind.MESSAGE) printScalar(shape, end);
   else printMessage(shape, readEnd(end));
 }
 
@@ -264,7 +267,7 @@ function printAny(plan: Plan, end: number): void {
     printRaw(TYPE_KEY);
     printString(typeEnd);
     const contentEnd = follows(ANY_VALUE_TAG, end) ? readEnd(end) : tape.at;
-    if (shape.kind === Kind.OBJECT) {
+    if (shape.kind === Kind.MESSAGE) {
       if (tape.levels === 0) giveUp();
       tape.levels--;
       printMembers(shape.plan, contentEnd);

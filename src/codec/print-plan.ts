@@ -1,73 +1,16 @@
 /** What the printer knows of a message: made from the Schema and the options when a message is first met. */
-import { type Enum, type Field, type Message, Type } from "../schema/model.ts";
+
+import type { Enum, Field, Message } from "../schema/model.ts";
 import { specialOf } from "../schema/special.ts";
+import * as Type from "../schema/type.ts";
 import type { CodecContext } from "./codec.ts";
 import { compileCarefulDecoder } from "./decode.ts";
+import * as Kind from "./kind.ts";
+import { kindOfMessage, kindOfScalar } from "./kind-of.ts";
 import { TypesByName } from "./print-type.ts";
 import { entrySlotsOf, type Slot, slotsOf } from "./slot.ts";
-import { WireType } from "./wire-writer.ts";
-
-/** How a value is read and printed. Small integers, for a jump table. */
-export const Kind = {
-  STRING: 0,
-  INT32: 1,
-  INT64: 2,
-  BOOL: 3,
-  DOUBLE: 4,
-  ENUM: 5,
-  UINT64: 6,
-  UINT32: 7,
-  BYTES: 8,
-  FLOAT: 9,
-  SINT32: 10,
-  SINT64: 11,
-  FIXED32: 12,
-  SFIXED32: 13,
-  FIXED64: 14,
-  SFIXED64: 15,
-  NULL: 16,
-  /** From here on: messages. */
-  OBJECT: 17,
-  TIMESTAMP: 18,
-  DURATION: 19,
-  WRAPPER: 20,
-  STRUCT: 21,
-  VALUE: 22,
-  LIST_VALUE: 23,
-  FIELD_MASK: 24,
-  ANY: 25,
-  /** Messages that the printer leaves alone. */
-  OTHER: 26,
-} as const;
-export type Kind = (typeof Kind)[keyof typeof Kind];
-
-const scalarKinds: ReadonlyMap<Type, Kind> = new Map<Type, Kind>([
-  [Type.DOUBLE, Kind.DOUBLE],
-  [Type.FLOAT, Kind.FLOAT],
-  [Type.INT64, Kind.INT64],
-  [Type.UINT64, Kind.UINT64],
-  [Type.INT32, Kind.INT32],
-  [Type.FIXED64, Kind.FIXED64],
-  [Type.FIXED32, Kind.FIXED32],
-  [Type.BOOL, Kind.BOOL],
-  [Type.STRING, Kind.STRING],
-  [Type.BYTES, Kind.BYTES],
-  [Type.UINT32, Kind.UINT32],
-  [Type.SFIXED32, Kind.SFIXED32],
-  [Type.SFIXED64, Kind.SFIXED64],
-  [Type.SINT32, Kind.SINT32],
-  [Type.SINT64, Kind.SINT64],
-]);
-
-const messageKinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
-  ["google.protobuf.Timestamp", Kind.TIMESTAMP],
-  ["google.protobuf.Duration", Kind.DURATION],
-  ["google.protobuf.Struct", Kind.STRUCT],
-  ["google.protobuf.Value", Kind.VALUE],
-  ["google.protobuf.ListValue", Kind.LIST_VALUE],
-  ["google.protobuf.FieldMask", Kind.FIELD_MASK],
-  ["google.protobuf.Any", Kind.ANY],
-]);
+import { utf8 } from "./utf8.ts";
+import * as WireType from "./wire-type.ts";
 
 /** Below these a list is looked into, which is faster than a Map; beyond them a Map. */
 const NEAR_TAGS = 1 << 10;
@@ -77,7 +20,8 @@ const MAX_ONEOFS = 30;
 
 /** A kind of value: of a field, of an element of a list, of a map's key or value, of a whole message. */
 export class Shape {
-  readonly kind: Kind;
+  /** One of `kind.ts`. */
+  readonly kind: number;
   /** Of enums. */
   readonly names: EnumNames | undefined;
   /** Of 64-bit integers: without quotes where it is exact as a double. */
@@ -85,7 +29,7 @@ export class Shape {
   readonly #compile: (() => Plan) | undefined;
   #plan: Plan | undefined;
 
-  constructor(kind: Kind, names: EnumNames | undefined, bare: boolean, compile: (() => Plan) | undefined) {
+  constructor(kind: number, names: EnumNames | undefined, bare: boolean, compile: (() => Plan) | undefined) {
     this.kind = kind;
     this.names = names;
     this.bare = bare;
@@ -152,7 +96,6 @@ export interface EnumNames {
   readonly closed: boolean;
 }
 
-const encoder = new TextEncoder();
 const NOTHING = new Uint8Array();
 
 /** The plans of one context. */
@@ -173,7 +116,7 @@ export class Plans {
   shapeOfMessage(message: Message): Shape {
     let shape = this.#shapes.get(message);
     if (!shape) {
-      shape = new Shape(kindOfMessage(message), undefined, false, () => this.#compile(message));
+      shape = new Shape(kindOf(message), undefined, false, () => this.#compile(message));
       this.#shapes.set(message, shape);
     }
     return shape;
@@ -198,7 +141,7 @@ export class Plans {
   #field(message: Message, slot: Slot, index: number): PlanField {
     const { emitDefaults, useProtoFieldName } = this.#context.options;
     const { field } = slot;
-    const key = encoder.encode(`,${JSON.stringify(useProtoFieldName ? field.name : field.jsonName)}:`);
+    const key = utf8.encode(`,${JSON.stringify(useProtoFieldName ? field.name : field.jsonName)}:`);
     return {
       number: field.number,
       index,
@@ -218,9 +161,9 @@ export class Plans {
     const slots = entrySlotsOf({ key, value });
     let valueUnset: Uint8Array | undefined;
     return {
-      key: new Shape(scalarKindOf(key), undefined, false, undefined),
+      key: new Shape(kindOfScalar(key.type), undefined, false, undefined),
       keyTag: tagOf(slots.get(key.number) as Slot),
-      keyUnset: encoder.encode(key.type === Type.STRING ? '""' : key.type === Type.BOOL ? '"false"' : '"0"'),
+      keyUnset: utf8.encode(key.type === Type.STRING ? '""' : key.type === Type.BOOL ? '"false"' : '"0"'),
       value: this.#shape(value),
       valueTag: tagOf(slots.get(value.number) as Slot),
       valueUnset: () => {
@@ -245,7 +188,7 @@ export class Plans {
   #shape(field: Field): Shape {
     if (field.message) return this.shapeOfMessage(field.message);
     const { int64AsNumber } = this.#context.options;
-    if (!field.enum) return new Shape(scalarKindOf(field), undefined, int64AsNumber, undefined);
+    if (!field.enum) return new Shape(kindOfScalar(field.type), undefined, int64AsNumber, undefined);
     const isNull = field.enum.name === "google.protobuf.NullValue";
     return new Shape(isNull ? Kind.NULL : Kind.ENUM, this.#namesOf(field.enum), false, undefined);
   }
@@ -257,7 +200,7 @@ export class Plans {
       const far = new Map<number, Uint8Array>();
       for (const { name, number } of enumeration.values) {
         // Of aliases the first counts.
-        if (!far.has(number)) far.set(number, encoder.encode(enumAsInteger ? String(number) : `"${name}"`));
+        if (!far.has(number)) far.set(number, utf8.encode(enumAsInteger ? String(number) : `"${name}"`));
       }
       const nearest = Math.max(-1, ...[...far.keys()].filter((number) => number < NEAR_ENUMS));
       const near = Array.from({ length: nearest + 1 }, (_, number) => far.get(number));
@@ -268,15 +211,9 @@ export class Plans {
   }
 }
 
-function scalarKindOf({ type }: Field): Kind {
-  return scalarKinds.get(type) ?? Kind.OTHER;
-}
-
-function kindOfMessage(message: Message): Kind {
-  const special = specialOf(message);
-  if (special === "wrapper") return Kind.WRAPPER;
-  if (special) return messageKinds.get(message.name) ?? Kind.OTHER;
-  return message.oneofs.length > MAX_ONEOFS ? Kind.OTHER : Kind.OBJECT;
+function kindOf(message: Message): number {
+  const kind = kindOfMessage(message);
+  return kind === Kind.MESSAGE && message.oneofs.length > MAX_ONEOFS ? Kind.OTHER : kind;
 }
 
 /** At least four bytes, as a comma, two quotes and a colon are. */

@@ -1,7 +1,9 @@
 /** Scalars and enums, from wire to JSON. The caller has reserved `NUMBER_BYTES`; longer texts reserve for themselves. */
+
+import * as Kind from "./kind.ts";
 import { printDouble, printFloat32 } from "./print-float.ts";
 import { printAscii, printByte, printInt32, printInt64, printNatural, printUint64 } from "./print-number.ts";
-import { type EnumNames, Kind, type Shape } from "./print-plan.ts";
+import type { EnumNames, Shape } from "./print-plan.ts";
 import { giveUp, halves, readEnd, readInt32, readVarint, reserve, tape } from "./print-tape.ts";
 import { printBytes, printString } from "./print-text.ts";
 

@@ -32,7 +32,7 @@ class Tape {
   /** Bytes of JSON so far. */
   length = 0;
   /** Over so many bytes of JSON it gives up. */
-  maxLength = Number.POSITIVE_INFINITY;
+  maxLength = 0;
   /** Messages that may be opened inside of this one. */
   levels = 0;
   /**

@@ -1,12 +1,10 @@
 /** Strings and bytes, from wire to JSON. */
 import { giveUp, reserve, tape } from "./print-tape.ts";
-import { sequenceEnd } from "./utf8.ts";
+import { sequenceEnd, utf8 } from "./utf8.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const PAD = 0x3d;
-
-const encoder = new TextEncoder();
 
 /** By byte: 1 for those that cannot be copied without a look: quotes, backslashes, control characters, non-ASCII. */
 const special = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -15,7 +13,7 @@ const special = Uint8Array.from({ length: 256 }, (_, byte) =>
 
 /** By byte: what stands for it in a string. */
 const escapes: readonly Uint8Array[] = Array.from({ length: BACKSLASH + 1 }, (_, byte) =>
-  encoder.encode(JSON.stringify(String.fromCharCode(byte)).slice(1, -1)),
+  utf8.encode(JSON.stringify(String.fromCharCode(byte)).slice(1, -1)),
 );
 const ESCAPE_BYTES = 8;
 
@@ -102,7 +100,7 @@ export function printString(end: number): void {
   tape.at = end;
 }
 
-const letters = encoder.encode("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
+const letters = utf8.encode("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
 
 /** The bytes from here to `end` in base64 (standard alphabet, padded), in quotes. */
 export function printBytes(end: number): void {

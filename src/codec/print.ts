@@ -9,8 +9,9 @@
 import type { Field, Message } from "../schema/model.ts";
 import type { CodecContext, Skipped } from "./codec.ts";
 import type { Part, Parts } from "./decoding.ts";
+import * as Kind from "./kind.ts";
 import { printMessage, printOnly } from "./print-message.ts";
-import { Kind, Plans } from "./print-plan.ts";
+import { Plans } from "./print-plan.ts";
 import { begin, finish, IRREGULAR, load, MAX_LEVELS, printedSoFar, shrinkJson, tape } from "./print-tape.ts";
 
 const plansOf = new WeakMap<CodecContext, Plans>();

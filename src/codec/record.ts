@@ -1,6 +1,8 @@
 /** The frame of a message field's record: length-delimited, or between group tags. */
-import { type Field, Type } from "../schema/model.ts";
-import { WireType, type WireWriter } from "./wire-writer.ts";
+import type { Field } from "../schema/model.ts";
+import * as Type from "../schema/type.ts";
+import * as WireType from "./wire-type.ts";
+import type { WireWriter } from "./wire-writer.ts";
 
 /** Writes the tag, and whatever goes around the content. */
 export function writeMessageRecord(writer: WireWriter, field: Field, writeContent: () => void): void {

@@ -1,15 +1,17 @@
 /** Scalars and enums: from their text to wire. */
 import { hashKey } from "../schema/hash-key.ts";
-import { type Enum, type Field, Type } from "../schema/model.ts";
+import type { Enum, Field } from "../schema/model.ts";
+import * as Type from "../schema/type.ts";
 import { decodeBase64 } from "./base64.ts";
 import { isUnknownEnum } from "./enum-name.ts";
 import { parseDouble, parseFloat32, parseInteger } from "./number.ts";
-import { WireType, type WireWriter } from "./wire-writer.ts";
+import * as WireType from "./wire-type.ts";
+import type { WireWriter } from "./wire-writer.ts";
 
 export interface Scalar {
   /** As in a .proto file. */
   readonly name: string;
-  readonly wireType: WireType;
+  readonly wireType: WireType.Value;
   /** What stands for it in JSON. Numbers may be quoted. */
   readonly json: "number" | "string" | "boolean";
   /** Writes the value, without its tag. @returns false, with nothing written, when the text is none of this type. */
@@ -17,7 +19,7 @@ export interface Scalar {
 }
 
 /** Every type but enums, messages and groups. */
-export const scalars: ReadonlyMap<Type, Scalar> = new Map<Type, Scalar>([
+export const scalars: ReadonlyMap<Type.Value, Scalar> = new Map<Type.Value, Scalar>([
   [Type.INT32, integer("int32", WireType.VARINT, true, 32, (writer, value) => writer.varint64(value))],
   [Type.INT64, integer("int64", WireType.VARINT, true, 64, (writer, value) => writer.varint64(value))],
   [Type.UINT32, integer("uint32", WireType.VARINT, false, 32, (writer, value) => writer.varint64(value))],
@@ -84,7 +86,7 @@ export function typeName(field: Field): string {
 
 function scalar<T>(
   name: string,
-  wireType: WireType,
+  wireType: WireType.Value,
   json: Scalar["json"],
   parse: (text: string) => T | undefined,
   put: (writer: WireWriter, value: T) => void,
@@ -104,7 +106,7 @@ function scalar<T>(
 
 function integer(
   name: string,
-  wireType: WireType,
+  wireType: WireType.Value,
   signed: boolean,
   bits: number,
   put: (writer: WireWriter, value: bigint) => void,

@@ -1,12 +1,13 @@
 /** Fields as a decoder needs them: how their records look, and their keys in JSON. Made once a message, when first read. */
-import { type Field, type Message, Type } from "../schema/model.ts";
+import type { Field, Message } from "../schema/model.ts";
+import * as Type from "../schema/type.ts";
 import { formatKey } from "./json-writer.ts";
 import { scalarOf } from "./scalar.ts";
-import { WireType } from "./wire-writer.ts";
+import * as WireType from "./wire-type.ts";
 
 export interface Slot {
   readonly field: Field;
-  readonly wireType: WireType;
+  readonly wireType: WireType.Value;
   /** Lists of numbers, bools and enums: records may be packed, whatever the schema says. */
   readonly packable: boolean;
   /** Every record counts: lists and maps, and messages, which are merged. Of other fields the last one does. */
@@ -60,7 +61,7 @@ function createSlot(field: Field): Slot {
   };
 }
 
-function wireTypeOf(field: Field): WireType {
+function wireTypeOf(field: Field): WireType.Value {
   if (field.type === Type.GROUP) return WireType.SGROUP;
   return field.type === Type.MESSAGE ? WireType.LEN : scalarOf(field).wireType;
 }

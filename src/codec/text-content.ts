@@ -1,7 +1,8 @@
 /** The content of well-known types that are one text in JSON: Timestamp, Duration, FieldMask; and what a wrapper wraps. */
 import type { Field, Message } from "../schema/model.ts";
 import { parseDuration, parseTimestamp, type Time } from "./time.ts";
-import { WireType, type WireWriter } from "./wire-writer.ts";
+import * as WireType from "./wire-type.ts";
+import type { WireWriter } from "./wire-writer.ts";
 
 /** The field `value` of a wrapper. */
 export function wrapped(wrapper: Message): Field {

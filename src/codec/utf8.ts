@@ -1,4 +1,6 @@
-/** UTF-8: decoders, and what is looked at byte by byte. */
+/** UTF-8: an encoder, decoders, and what is looked at byte by byte. */
+
+export const utf8 = new TextEncoder();
 
 /** Throws for what is no UTF-8; a byte order mark is a character. */
 export const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -3,7 +3,7 @@ import type { Oneof } from "../schema/model.ts";
 import type { Decoding } from "./decoding.ts";
 import { isUnknownEnum } from "./enum-name.ts";
 import type { Slot, Slots } from "./slot.ts";
-import { WireType } from "./wire-writer.ts";
+import * as WireType from "./wire-type.ts";
 
 /**
  * Pairs of start and end offsets in the wire, flat. Of strings, bytes, messages and groups each pair is the content of

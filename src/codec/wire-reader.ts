@@ -1,6 +1,6 @@
 /** A bounds-checked cursor over protobuf wire (encoding guide), and the one place that knows how values are laid out. */
 import type { ConnectError } from "@connectrpc/connect";
-import { WireType } from "./wire-writer.ts";
+import * as WireType from "./wire-type.ts";
 
 /** Why wire, JSON or both nest too far. */
 export const TOO_DEEP = "nested deeper than the depth limit";

@@ -1,6 +1,6 @@
 /** The records of a message in wire form, as slices: for those who move records about without reading their values. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import { WireType } from "./wire-writer.ts";
+import * as WireType from "./wire-type.ts";
 
 export interface WireRecord {
   /** Field number. */

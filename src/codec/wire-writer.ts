@@ -1,15 +1,7 @@
 /** Protobuf's wire types (encoding guide, "Message Structure"). */
-export const WireType = {
-  VARINT: 0,
-  I64: 1,
-  LEN: 2,
-  SGROUP: 3,
-  EGROUP: 4,
-  I32: 5,
-} as const;
-export type WireType = (typeof WireType)[keyof typeof WireType];
+import { utf8 } from "./utf8.ts";
+import type * as WireType from "./wire-type.ts";
 
-const utf8 = new TextEncoder();
 /** Up to this length ASCII is written faster byte by byte than by a TextEncoder. */
 const SHORT = 24;
 /** A varint of 32 bits. */
@@ -26,7 +18,7 @@ export class WireWriter {
     return this.#length;
   }
 
-  tag(number: number, wireType: WireType): void {
+  tag(number: number, wireType: WireType.Value): void {
     this.varint(((number << 3) | wireType) >>> 0);
   }
 

@@ -2,7 +2,8 @@
  * Messages that every schema knows, whether or not its set holds them: the well-known types that may stand in a
  * google.protobuf.Any, and google.rpc's error details.
  */
-import { type Enum, type Field, type Message, type Oneof, Type } from "./model.ts";
+import type { Enum, Field, Message, Oneof } from "./model.ts";
+import * as Type from "./type.ts";
 
 /** The built-in message with this full name, or undefined. */
 export function builtinMessage(fullName: string): Message | undefined {
@@ -13,7 +14,7 @@ export function builtinMessage(fullName: string): Message | undefined {
 /** Built when first asked for: most isolates never do. */
 let messages: ReadonlyMap<string, Message> | undefined;
 
-const SCALARS: ReadonlyMap<string, Type> = new Map<string, Type>([
+const SCALARS: ReadonlyMap<string, Type.Value> = new Map<string, Type.Value>([
   ["double", Type.DOUBLE],
   ["float", Type.FLOAT],
   ["int64", Type.INT64],

@@ -35,25 +35,8 @@ export const HEAD_BYTES = 16;
 export const KINDS = ["unary", "server-stream", "client-stream", "bidi"] as const;
 export const IDEMPOTENCIES = ["unknown", "no-side-effects", "idempotent"] as const;
 
-export const RuleFlag = { NESTED: 1, SOURCE: 2, CHECKED: 4 } as const;
-
 /** The type of a field stands in the five bits below. */
 export const TYPE_MASK = 0x1f;
-export const FieldFlag = {
-  REPEATED: 1 << 5,
-  PACKED: 1 << 6,
-  PRESENCE: 1 << 7,
-  REQUIRED: 1 << 8,
-  UTF8: 1 << 9,
-  ONEOF: 1 << 10,
-  /** It differs from the name. */
-  JSON_NAME: 1 << 11,
-  MAP: 1 << 12,
-  DEFAULT: 1 << 13,
-} as const;
-
-export const DefaultKind = { NUMBER: 0, INT64: 1, UINT64: 2, BOOLEAN: 3, STRING: 4, BYTES: 5 } as const;
-
 /**
  * FNV-1a over words of 32 bits. A single word that differs always changes it. Read as an array of words, a third less time
  * in a cold isolate than through a DataView; all machines that run this have little-endian words.

@@ -1,31 +1,13 @@
 /** Reads the schema image (`image-format.ts`): services at once, messages and enums when they are first used. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { builtinMessage } from "./builtin.ts";
-import {
-  checksum,
-  DefaultKind,
-  FieldFlag,
-  HEAD_BYTES,
-  HEADER_BYTES,
-  IDEMPOTENCIES,
-  KINDS,
-  MAGIC,
-  RuleFlag,
-  TYPE_MASK,
-  VERSION,
-} from "./image-format.ts";
+import * as DefaultKind from "./default-kind.ts";
+import * as FieldFlag from "./field-flag.ts";
+import { checksum, HEAD_BYTES, HEADER_BYTES, IDEMPOTENCIES, KINDS, MAGIC, TYPE_MASK, VERSION } from "./image-format.ts";
 import { LazyMessage, type MessageContent } from "./lazy-message.ts";
-import {
-  type Enum,
-  type Field,
-  type HttpRule,
-  type Message,
-  type Method,
-  type Schema,
-  type Service,
-  type Template,
-  Type,
-} from "./model.ts";
+import type { Enum, Field, HttpRule, Message, Method, Schema, Service, Template } from "./model.ts";
+import * as RuleFlag from "./rule-flag.ts";
+import * as Type from "./type.ts";
 
 /** True for what `isthmus compile` has written, in whatever version; false for a descriptor set. */
 export function isImage(bytes: Uint8Array): boolean {
@@ -331,9 +313,7 @@ function itemAt<T>(items: readonly T[], index: number): T {
   return item;
 }
 
-const TYPES: ReadonlySet<number> = new Set(Object.values(Type));
-
-function fieldType(number: number): Type {
-  if (!TYPES.has(number)) throw damaged();
-  return number as Type;
+function fieldType(number: number): Type.Value {
+  if (number < Type.DOUBLE || number > Type.SINT64) throw damaged();
+  return number as Type.Value;
 }

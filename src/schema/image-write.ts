@@ -1,26 +1,11 @@
 /** Writes the schema image (`image-format.ts`); at build time only. */
-import {
-  checksum,
-  DefaultKind,
-  FieldFlag,
-  HEAD_BYTES,
-  HEADER_BYTES,
-  IDEMPOTENCIES,
-  KINDS,
-  MAGIC,
-  RuleFlag,
-  VERSION,
-} from "./image-format.ts";
-import {
-  type Enum,
-  type Field,
-  type HttpRule,
-  type Message,
-  type Method,
-  type Schema,
-  type Template,
-  Type,
-} from "./model.ts";
+
+import * as DefaultKind from "./default-kind.ts";
+import * as FieldFlag from "./field-flag.ts";
+import { checksum, HEAD_BYTES, HEADER_BYTES, IDEMPOTENCIES, KINDS, MAGIC, VERSION } from "./image-format.ts";
+import type { Enum, Field, HttpRule, Message, Method, Schema, Template } from "./model.ts";
+import * as RuleFlag from "./rule-flag.ts";
+import * as Type from "./type.ts";
 
 /** @returns the same bytes for the same schema, always. */
 export function writeImage(schema: Schema): Uint8Array<ArrayBuffer> {
@@ -173,7 +158,7 @@ class ImageWriter {
     if (defaultValue !== undefined) this.#default(field.type, defaultValue);
   }
 
-  #default(type: Type, value: NonNullable<Field["defaultValue"]>): void {
+  #default(type: Type.Value, value: NonNullable<Field["defaultValue"]>): void {
     if (typeof value === "number") {
       this.#varint(DefaultKind.NUMBER);
       this.#fixed64((view) => view.setFloat64(0, value, true));

@@ -5,28 +5,7 @@
  * identity of these objects, so a new schema version shares nothing with the old one.
  */
 
-/** Field types, numbered as in google.protobuf.FieldDescriptorProto.Type. */
-export const Type = {
-  DOUBLE: 1,
-  FLOAT: 2,
-  INT64: 3,
-  UINT64: 4,
-  INT32: 5,
-  FIXED64: 6,
-  FIXED32: 7,
-  BOOL: 8,
-  STRING: 9,
-  GROUP: 10,
-  MESSAGE: 11,
-  BYTES: 12,
-  UINT32: 13,
-  ENUM: 14,
-  SFIXED32: 15,
-  SFIXED64: 16,
-  SINT32: 17,
-  SINT64: 18,
-} as const;
-export type Type = (typeof Type)[keyof typeof Type];
+import type * as Type from "./type.ts";
 
 /** Any descriptor-driven lookup that needs more than one message: `google.protobuf.Any`. */
 export interface Registry {
@@ -148,7 +127,7 @@ export interface Field {
   /** `pageSize`, or the json_name option. Of an extension `[pkg.full_name]`. */
   readonly jsonName: string;
   readonly number: number;
-  readonly type: Type;
+  readonly type: Type.Value;
   /** True for lists. False for maps. */
   readonly repeated: boolean;
   /** Lists of numbers: written packed. (Read either way.) */

@@ -3,7 +3,8 @@ import type { DescEnum, DescExtension, DescField, DescMessage, Registry, ScalarT
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 import { groupBy } from "./group-by.ts";
 import { LazyMessage, type MessageContent } from "./lazy-message.ts";
-import { type Enum, type Field, type Message, type Oneof, Type } from "./model.ts";
+import type { Enum, Field, Message, Oneof } from "./model.ts";
+import * as Type from "./type.ts";
 
 export interface MessageReader {
   /** The same object for the same descriptor, always. Fields are read when first looked at, so types may be circular. */
@@ -104,7 +105,7 @@ function extensionsByMessage(registry: Registry | undefined): ReadonlyMap<string
   return groupBy(extensions, (extension) => extension.extendee.typeName);
 }
 
-function fieldType(desc: DescField | DescExtension): Type {
+function fieldType(desc: DescField | DescExtension): Type.Value {
   if (desc.fieldKind === "map") return Type.MESSAGE;
   if (desc.message) return desc.delimitedEncoding ? Type.GROUP : Type.MESSAGE;
   if (desc.enum) return Type.ENUM;
@@ -112,6 +113,6 @@ function fieldType(desc: DescField | DescExtension): Type {
 }
 
 /** protobuf-es numbers scalars as FieldDescriptorProto.Type does; messages, groups and enums are no scalars. */
-function scalarType(scalar: ScalarType): Type {
-  return scalar satisfies Type;
+function scalarType(scalar: ScalarType): Type.Value {
+  return scalar satisfies Type.Value;
 }

@@ -15,7 +15,7 @@ const context = contextWith({ maxDepth: MAX_DEPTH });
 const kinds = messageOf(schema, "k.Kinds");
 
 function fastOf(typeName: string): FastEncoder {
-  const fast = compileFastEncoder(messageOf(schema, typeName), MAX_DEPTH);
+  const fast = compileFastEncoder(messageOf(schema, typeName), context);
   if (!fast) throw new Error(`${typeName} has no fast encoder`);
   return fast;
 }
@@ -92,7 +92,8 @@ describe("the fast encoder writes what the slow one does, or nothing", () => {
       }),
       { numRuns: 1000 },
     );
-    expect(taken).toBeGreaterThan(400);
+    // About 430 of a k.New, which has a field under both of its names the more often, the fewer fields there are.
+    expect(taken).toBeGreaterThan(300);
   });
 
   it.each(["k.Kinds", "k.Old", "k.New"])("on random %s with faults", (typeName) => {
@@ -153,7 +154,25 @@ describe("the fast encoder writes what the slow one does, or nothing", () => {
       ...[31, 32, 53, 63, 64].flatMap((bits) => [-1n, 0n, 1n].map((d) => String(2n ** BigInt(bits) + d))),
     ),
     fc.constantFrom(...[31, 32, 63].flatMap((bits) => [-1n, 0n, 1n].map((d) => String(-(2n ** BigInt(bits)) + d)))),
-    fc.constantFrom("-0", "00", "01", "-", "0.", ".5", "1e", "1e400", "4e-324", "9007199254740993", "3.5e38"),
+    fc.constantFrom(
+      "-0",
+      "00",
+      "01",
+      "-",
+      "0.",
+      ".5",
+      "1e",
+      "1e400",
+      "4e-324",
+      "1e-400",
+      "0.0",
+      "0e9",
+      "1e22",
+      "1e23",
+      "1.0e-0",
+      "9007199254740993",
+      "3.5e38",
+    ),
   );
 
   it("on numbers", () => {
@@ -211,23 +230,7 @@ describe("the fast encoder writes what the slow one does, or nothing", () => {
   });
 
   it("on times", () => {
-    const part = fc.constantFrom(
-      "00",
-      "01",
-      "02",
-      "12",
-      "13",
-      "23",
-      "24",
-      "28",
-      "29",
-      "30",
-      "31",
-      "32",
-      "59",
-      "60",
-      "x1",
-    );
+    const part = fc.constantFrom(..."00 01 02 12 13 23 24 28 29 30 31 32 59 60 x1".split(" "));
     const year = fc.constantFrom("0000", "0001", "1900", "1969", "1970", "2000", "2023", "2024", "9999");
     const rest = fc.constantFrom(
       "Z",

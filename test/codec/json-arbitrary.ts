@@ -1,6 +1,7 @@
 /** Random ProtoJSON of a message, in all the forms that a parser must take. */
 import fc, { type Arbitrary } from "fast-check";
-import { type Field, type Message, Type } from "../../src/schema/model.ts";
+import type { Field, Message } from "../../src/schema/model.ts";
+import * as Type from "../../src/schema/type.ts";
 
 const MAX = Number.MAX_SAFE_INTEGER;
 

@@ -1,7 +1,8 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { WireType, WireWriter } from "../../src/codec/wire-writer.ts";
+import * as WireType from "../../src/codec/wire-type.ts";
+import { WireWriter } from "../../src/codec/wire-writer.ts";
 
 function written(write: (writer: WireWriter) => void): Uint8Array {
   const writer = new WireWriter();

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Field, type Message, type Schema, Type } from "../../src/schema/model.ts";
+import type { Field, Message, Schema } from "../../src/schema/model.ts";
+import * as Type from "../../src/schema/type.ts";
 import { compileProto, messageOf } from "../proto.ts";
 
 const schema = await compileProto({
