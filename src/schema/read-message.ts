@@ -1,13 +1,17 @@
 /** Reads messages, fields and enums of the model from descriptors, each once and only when asked for. */
 import type { DescEnum, DescExtension, DescField, DescMessage, Registry, ScalarType } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { groupBy } from "./group-by.ts";
 import { LazyMessage, type MessageContent } from "./lazy-message.ts";
 import type { Enum, Field, Message, Oneof } from "./model.ts";
 import * as Type from "./type.ts";
 
 export interface MessageReader {
-  /** The same object for the same descriptor, always. Fields are read when first looked at, so types may be circular. */
+  /**
+   * The same object for the same descriptor, always. Fields are read when first looked at, so types may be circular; that
+   * throws a ConnectError, internal, where the descriptor is wrong.
+   */
   read(desc: DescMessage): Message;
 }
 
@@ -21,7 +25,7 @@ export function createMessageReader(registry?: Registry): MessageReader {
   function read(desc: DescMessage): Message {
     const known = messages.get(desc);
     if (known) return known;
-    const message = new LazyMessage(desc.typeName, () => readContent(desc));
+    const message = new LazyMessage(desc.typeName, () => explained(desc, () => readContent(desc)));
     messages.set(desc, message);
     return message;
   }
@@ -97,6 +101,16 @@ export function createMessageReader(registry?: Registry): MessageReader {
   }
 
   return { read };
+}
+
+/** Descriptors may be wrong where nobody looked before: a default that is no value of its type. */
+function explained<T>(desc: DescMessage, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new ConnectError(`the schema's ${desc.typeName} cannot be read: ${reason}`, Code.Internal);
+  }
 }
 
 /** Keyed by full name of the message that is extended. */

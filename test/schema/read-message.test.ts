@@ -1,5 +1,9 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 import type { Field, Message, Schema } from "../../src/schema/model.ts";
+import { readSchema } from "../../src/schema/read.ts";
 import * as Type from "../../src/schema/type.ts";
 import { compileProto, messageOf } from "../proto.ts";
 
@@ -257,4 +261,29 @@ test("types are one object each, nested and recursive ones too", () => {
 test("another schema shares nothing", async () => {
   const other: Schema = await compileProto('syntax = "proto3"; package p3; message M { int32 a = 1; }');
   expect(messageOf(other, "p3.M")).not.toBe(p3);
+});
+
+test("a default that is no value of its type is told when the message is first looked at", () => {
+  const set = create(FileDescriptorSetSchema, {
+    file: [
+      {
+        name: "wrong.proto",
+        package: "wrong",
+        syntax: "proto2",
+        enumType: [{ name: "E", value: [{ name: "ONE", number: 1 }] }],
+        messageType: [
+          {
+            name: "M",
+            field: [
+              { name: "e", number: 1, type: 14, label: 1, typeName: ".wrong.E", defaultValue: "TWO", jsonName: "e" },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+  const message = messageOf(readSchema(toBinary(FileDescriptorSetSchema, set)), "wrong.M");
+  const failure = expect.objectContaining({ code: Code.Internal, rawMessage: expect.stringContaining("wrong.M") });
+  expect(() => message.fields).toThrow(ConnectError);
+  expect(() => message.fields).toThrow(failure);
 });
