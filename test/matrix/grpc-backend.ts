@@ -9,7 +9,10 @@ import { chat, collect, Everything, echo, watch } from "./schema.ts";
 
 type Call = Pick<grpc.ServerUnaryCall<Message, Message>, "metadata" | "getDeadline" | "sendMetadata">;
 
-export async function startGrpcMatrixBackend(): Promise<ScriptedBackend> {
+/** @param reach where the bridge reaches the server at a url. Default: there. */
+export async function startGrpcMatrixBackend(
+  reach: (url: string) => string | Promise<string> = (url) => url,
+): Promise<ScriptedBackend> {
   let script: Script = { messages: [] };
   const seen: Seen[] = [];
 
@@ -66,7 +69,7 @@ export async function startGrpcMatrixBackend(): Promise<ScriptedBackend> {
   server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
     error ? reject(error) : resolve(port),
   );
-  const bridge = await createBridge({ to: `http://127.0.0.1:${await promise}` });
+  const bridge = await createBridge({ to: await reach(`http://127.0.0.1:${await promise}`) });
   return {
     url: bridge.url,
     seen,

@@ -13,7 +13,7 @@ import { parseTrailerLines, splitFrames } from "../cases/envelope.ts";
 import { readEvents } from "../client/events.ts";
 import type { Protocol } from "../matrix/outcome.ts";
 import { Everything } from "../matrix/schema.ts";
-import type { Verdict } from "./faults.ts";
+import type { Verdict } from "./fault.ts";
 
 /** `text` of the messages that the backend answers with: all of them to a stream, the first to a unary call. */
 export const TEXTS = ["first", "second"] as const;
@@ -279,7 +279,8 @@ function decodePieces(text: string): Buffer {
 
 function readStatus(lines: string): string {
   const { "grpc-status": status, "grpc-message": message = "" } = parseTrailerLines(lines);
-  return `${status} ${decodeURIComponent(message)}`.trimEnd();
+  // What is said of success says nothing.
+  return status === "0" ? "0" : `${status} ${decodeURIComponent(message)}`.trimEnd();
 }
 
 const SOCKET: Caller = {

@@ -1,3 +1,4 @@
+import { openHttpNetwork } from "./http-network.ts";
 import { testFaults } from "./suite.ts";
 
-await testFaults("connect");
+await testFaults("connect", await openHttpNetwork());

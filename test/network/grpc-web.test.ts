@@ -1,3 +1,4 @@
+import { openHttpNetwork } from "./http-network.ts";
 import { testFaults } from "./suite.ts";
 
-await testFaults("grpc-web");
+await testFaults("grpc-web", await openHttpNetwork());

@@ -3,25 +3,34 @@
  * code and the words are right, no call stays open, and the next is served.
  */
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { startMatrixBackend } from "../matrix/backend.ts";
 import { RUNTIMES, startGateways } from "../matrix/gateways.ts";
-import type { Protocol } from "../matrix/outcome.ts";
-import { everything, set } from "../matrix/schema.ts";
-import { CALLERS, type Seen, TEXTS } from "./callers.ts";
-import { FAULTS, heal, inject, SERVED } from "./faults.ts";
-import { startFaultProxy } from "./proxy.ts";
-import { dueOf, lineOf, verdictOf, type Way } from "./verdict.ts";
+import { set } from "../matrix/schema.ts";
+import { CALLERS, type Seen } from "./callers.ts";
+import { dueOf, type Fault, lineOf, SERVED, type Upstream, verdictOf, type Way } from "./fault.ts";
+
+/** A backend, and what stands before it. */
+export interface Network<F extends Fault> {
+  /** Where gateways call. */
+  readonly url: string;
+  readonly faults: readonly F[];
+  /** Calls share a connection: what breaks it would break them all. */
+  readonly isShared: boolean;
+  inject(fault: F): Promise<void>;
+  heal(fault: F): Promise<void>;
+  /** Calls whose answer has not come to its end, on connections that are still open. */
+  open(): number;
+  /** The body of the last answer to a call of the method, were it whole. */
+  sent(method: "Echo" | "Watch"): Buffer;
+  stop(): Promise<void>;
+}
 
 const TIMEOUT_MS = 400;
 /** What untouched bodies get beyond it, and a busy machine. */
 const LATEST_MS = TIMEOUT_MS + 500 + 1_500;
 
 /** Await it at the top of a test file. */
-export async function testFaults(upstream: Protocol): Promise<void> {
-  const backend = await startMatrixBackend();
-  backend.play({ messages: TEXTS.map((text) => everything({ text })) });
-  const proxy = await startFaultProxy(backend.url);
-  const backends = { "*": { url: proxy.url, protocol: upstream } };
+export async function testFaults<F extends Fault>(upstream: Upstream, network: Network<F>): Promise<void> {
+  const backends = { "*": { url: network.url, protocol: upstream } };
   const gateways = await startGateways(set, [{ backends }, { backends, timeoutMs: TIMEOUT_MS }]);
   // The gateway in Node tells of backends that fail.
   beforeEach(() => {
@@ -32,37 +41,43 @@ export async function testFaults(upstream: Protocol): Promise<void> {
   });
   afterAll(async () => {
     await gateways.stop();
-    await proxy.stop();
-    backend.stop();
+    await network.stop();
   });
 
   describe.each(RUNTIMES)("through %s", (runtime) => {
-    const all = CALLERS.filter(({ workerdOnly }) => runtime === "workerd" || !workerdOnly);
+    const callers = CALLERS.filter(({ workerdOnly }) => runtime === "workerd" || !workerdOnly);
+    const ways = callers.map((caller) => ({ caller, upstream, runtime }));
 
-    const ways = all.map((caller) => ({ caller, upstream, runtime }));
-
-    it.each(FAULTS.filter(({ only = upstream }) => only === upstream))("$name", async (fault) => {
+    it.each(network.faults.filter(({ only = upstream }) => only === upstream))("$name", async (fault) => {
       const url = gateways.url(runtime, fault.stalls ? 1 : 0);
       const concerned = ways.filter((way) => verdictOf(fault, way));
-      await inject(proxy, fault);
+      await network.inject(fault);
       const startMs = performance.now();
-      const seen = await callAll(concerned, url);
+      const seen = await (network.isShared && !fault.stalls ? callInTurn : callAtOnce)(concerned, url);
       if (fault.stalls) expect(performance.now() - startMs).toBeLessThan(LATEST_MS);
       const lines = seen.map(([way, one]) => {
-        const sent = proxy.sent(way.caller.kind === "unary" ? "Echo" : "Watch");
+        const sent = network.sent(way.caller.kind === "unary" ? "Echo" : "Watch");
         return [way.caller.name, lineOf(fault, way, one, sent)];
       });
-      await vi.waitFor(() => expect(proxy.open()).toBe(0));
-      await heal(proxy, fault);
-      const next = await callAll(ways, url);
+      await vi.waitFor(() => expect(network.open()).toBe(0));
+      await network.heal(fault);
+      const next = await callAtOnce(ways, url);
 
       const due = concerned.map((way) => [way.caller.name, dueOf(fault, way)]);
       expect(Object.fromEntries(lines)).toEqual(Object.fromEntries(due));
-      expect(next.map(([, { text }]) => text)).toEqual(all.map((caller) => caller.tell(SERVED)));
+      expect(next.map(([, { text }]) => text)).toEqual(callers.map((caller) => caller.tell(SERVED)));
     });
   });
 }
 
-function callAll(ways: readonly Way[], url: string): Promise<(readonly [Way, Seen])[]> {
+type Sighting = readonly [Way, Seen];
+
+function callAtOnce(ways: readonly Way[], url: string): Promise<Sighting[]> {
   return Promise.all(ways.map(async (way) => [way, await way.caller.call(url)] as const));
+}
+
+async function callInTurn(ways: readonly Way[], url: string): Promise<Sighting[]> {
+  const seen: Sighting[] = [];
+  for (const way of ways) seen.push([way, await way.caller.call(url)]);
+  return seen;
 }

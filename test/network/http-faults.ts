@@ -5,73 +5,31 @@
  * protocol gets the code that their clients give it).
  */
 import { Code } from "@connectrpc/connect";
-import type { Protocol } from "../matrix/outcome.ts";
+import { after, type Fault, fails, LATE, SERVED, type Verdict } from "./fault.ts";
 import {
   type Answer,
   type Answering,
   CHUNKED,
   chunkOf,
   type Exchange,
-  type FaultProxy,
   formatHead,
   LAST_CHUNK,
   serveWhole,
-} from "./proxy.ts";
+} from "./http-proxy.ts";
 
-/** How a call ends for a caller whom the gateway answers in messages. */
-export interface Verdict {
-  /** Whole messages that come before. Of a unary call none does, unless the call is served. */
-  readonly messages: number;
-  /** Undefined: the call is served. */
-  readonly code?: Code;
-  readonly message?: string;
-}
-
-/** What the caller of a body that passes through sees of it: a part that breaks off, a part that ends well, or all. */
-export type Untouched = "cut" | "shortened" | "whole";
-
-export interface Fault {
-  readonly name: string;
-  /** Default: both. */
-  readonly only?: Protocol;
-  /** Only a deadline ends it. */
-  readonly stalls?: true;
+export interface HttpFault extends Fault {
   /** What becomes of the backend's answer before it is written. Default: nothing. */
   change?(answer: Answer): Answer;
   readonly answer: Answering;
   /** The connection is refused, whatever `answer` says. */
   readonly refuses?: true;
-  /** Undefined: a unary call of Connect, which has no envelopes, knows no such fault. */
-  readonly unary: Verdict | undefined;
-  /** Where gRPC-Web's unary call, which has envelopes, ends in another way than Connect's. */
-  readonly unaryInEnvelopes?: Verdict;
-  /** Of a stream of two messages. Undefined: a stream knows no such fault. */
-  readonly stream: Verdict | undefined;
-  /** Undefined: callers of bodies that pass through are answered by the gateway, as all others. */
-  readonly untouched?: Untouched;
-  /** Where it is another, since Node's fetch decodes what is compressed. */
-  readonly untouchedInNode?: Untouched;
-  /** What is wrong with a unary message is seen by its reader alone: a caller of protobuf gets it as it came. */
-  readonly unread?: true;
-  /** Where Node's own fetch takes less than workerd's: of every call. */
-  readonly inNode?: Verdict;
 }
-
-export const SERVED: Verdict = { messages: 2 };
 
 const UNREACHABLE = fails(Code.Unavailable, "the backend cannot be reached");
 const BROKEN = fails(Code.Internal, "the answer of the backend cannot be read");
 const INSIDE = fails(Code.Internal, "the body ends inside an envelope");
 const WITHOUT_TRAILERS = fails(Code.Internal, "the answer of the backend broke off before its trailers");
 const NO_GZIP = fails(Code.Internal, "an envelope is not valid gzip");
-const LATE = fails(Code.DeadlineExceeded, "the deadline has passed");
-
-function fails(code: Code, message: string): Verdict {
-  return { messages: 0, code, message };
-}
-function after(messages: number, verdict: Verdict): Verdict {
-  return { ...verdict, messages };
-}
 
 function isEnveloped(fields: Answer["fields"]): boolean {
   const type = fields.find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
@@ -114,7 +72,7 @@ const POINTS: readonly { point: Point; unary: boolean; messages: number }[] = [
   { point: "before its end", unary: false, messages: 2 },
 ];
 
-const BREAKS: readonly Fault[] = POINTS.flatMap(({ point, unary, messages }) => {
+const BREAKS: readonly HttpFault[] = POINTS.flatMap(({ point, unary, messages }) => {
   const verdicts = (verdict: Verdict) => ({
     unary: unary ? verdict : undefined,
     unaryInEnvelopes: verdict,
@@ -151,11 +109,11 @@ const BREAKS: readonly Fault[] = POINTS.flatMap(({ point, unary, messages }) => 
 });
 
 /** All alike, whichever the kind of call. */
-function headFault(name: string, verdict: Verdict, answer: Answering): Fault {
+function headFault(name: string, verdict: Verdict, answer: Answering): HttpFault {
   return { name, answer, unary: verdict, stream: verdict };
 }
 
-const BEFORE_THE_ANSWER: readonly Fault[] = [
+const BEFORE_THE_ANSWER: readonly HttpFault[] = [
   { ...headFault("refused", UNREACHABLE, serveWhole), refuses: true },
   headFault("reset before the answer", UNREACHABLE, async ({ reset }) => reset()),
   headFault("closed before the answer", UNREACHABLE, async ({ close }) => close()),
@@ -206,7 +164,7 @@ function page(status: number, ...more: string[]): Answering {
   return ({ write }) => write(formatHead({ status, fields }, ...more, `Content-Length: ${HTML.length}`), HTML);
 }
 
-const OTHER_ANSWERS: readonly Fault[] = [
+const OTHER_ANSWERS: readonly HttpFault[] = [
   ...HTTP_CODES.map(([status, code]) =>
     headFault(`HTTP ${status} with a page`, fails(code, `the backend answered with HTTP ${status}`), page(status)),
   ),
@@ -258,7 +216,7 @@ function hugeHead(bytes: number): Answering {
 /** What an answer that was longer than it said would leave on the connection, for the next call to take. */
 const POISON = `HTTP/1.1 401 Poison\r\nContent-Length: 0\r\n\r\n`;
 
-const BODIES: readonly Fault[] = [
+const BODIES: readonly HttpFault[] = [
   headFault("drop by drop", SERVED, async ({ answer, write }) => {
     const all = Buffer.concat([
       Buffer.from(formatHead(answer, CHUNKED)),
@@ -365,16 +323,4 @@ const BODIES: readonly Fault[] = [
   }),
 ];
 
-export const FAULTS: readonly Fault[] = [...BEFORE_THE_ANSWER, ...OTHER_ANSWERS, ...BREAKS, ...BODIES];
-
-export async function inject(proxy: FaultProxy, { answer, change, refuses }: Fault): Promise<void> {
-  proxy.answer = answer;
-  proxy.change = change;
-  if (refuses) await proxy.refuse();
-}
-
-export async function heal(proxy: FaultProxy, { refuses }: Fault): Promise<void> {
-  proxy.answer = serveWhole;
-  proxy.change = undefined;
-  if (refuses) await proxy.accept();
-}
+export const HTTP_FAULTS: readonly HttpFault[] = [...BEFORE_THE_ANSWER, ...OTHER_ANSWERS, ...BREAKS, ...BODIES];
