@@ -33,6 +33,8 @@ async function openGrpcNetwork(): Promise<Network<GrpcFault>> {
       await proxy.drop();
       if (refuses) await proxy.accept();
     },
+    down: proxy.refuse,
+    up: proxy.accept,
     open: proxy.open,
     sent: (method) => proxy.sent(method === "Echo" ? 1 : TEXTS.length),
     async stop() {

@@ -24,6 +24,8 @@ export async function openHttpNetwork(): Promise<Network<HttpFault>> {
       proxy.change = undefined;
       if (refuses) await proxy.accept();
     },
+    down: proxy.refuse,
+    up: proxy.accept,
     open: proxy.open,
     sent: proxy.sent,
     async stop() {
