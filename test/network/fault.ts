@@ -26,6 +26,8 @@ export interface Fault {
   readonly only?: Upstream;
   /** Only a deadline ends it. */
   readonly stalls?: true;
+  /** It breaks what other calls share. */
+  readonly breaksOthers?: true;
   /** Undefined: a unary call of Connect, which has no envelopes, knows no such fault. */
   readonly unary: Verdict | undefined;
   /** Where a unary call that has envelopes, as all but Connect's, ends in another way. */

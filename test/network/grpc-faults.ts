@@ -98,7 +98,7 @@ const BREAKS: readonly GrpcFault[] = POINTS.flatMap(({ point, messages, broken }
     stream: after(messages, verdict),
     ...(untouched && { untouched }),
   });
-  const lost = verdicts(broken ? BROKEN : LOST, broken ? "cut" : "told");
+  const lost = { ...verdicts(broken ? BROKEN : LOST, broken ? "cut" : "told"), breaksOthers: true as const };
   return [
     {
       name: `reset ${point}`,
@@ -179,8 +179,11 @@ const OTHERS: readonly GrpcFault[] = [
     stream: after(1, UNDECLARED),
     untouched: "whole",
   },
-  // RFC 9113 §6.1: data belongs to a stream.
-  alike("a frame that is none", LOST, ({ writeToAll }) => writeToAll(FrameType.data, Buffer.from("what"))),
+  {
+    // RFC 9113 §6.1: data belongs to a stream.
+    ...alike("a frame that is none", LOST, ({ writeToAll }) => writeToAll(FrameType.data, Buffer.from("what"))),
+    breaksOthers: true,
+  },
 ];
 
 export const GRPC_FAULTS: readonly GrpcFault[] = [...CONNECTING, ...OTHERS, ...BREAKS];

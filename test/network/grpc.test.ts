@@ -1,4 +1,5 @@
 /** A gRPC server of grpc-js behind the bridge, with the proxy between the two. */
+import { createBridge } from "../../src/node/bridge.ts";
 import { startGrpcMatrixBackend } from "../matrix/grpc-backend.ts";
 import { everything } from "../matrix/schema.ts";
 import { TEXTS } from "./callers.ts";
@@ -15,10 +16,11 @@ async function openGrpcNetwork(): Promise<Network<GrpcFault>> {
   });
   backend.play({ messages: TEXTS.map((text) => everything({ text })) });
   const proxy = await proxied.promise;
+  // A bridge has one connection: each runtime has a bridge.
+  const bridge = await createBridge({ to: proxy.url });
   return {
-    url: backend.url,
+    url: (runtime) => (runtime === "workerd" ? bridge.url : backend.url),
     faults: GRPC_FAULTS,
-    isShared: true,
     async inject({ answer, change, greet, refuses }) {
       proxy.answer = answer;
       proxy.change = change;
@@ -39,6 +41,7 @@ async function openGrpcNetwork(): Promise<Network<GrpcFault>> {
     sent: (method) => proxy.sent(method === "Echo" ? 1 : TEXTS.length),
     async stop() {
       await proxy.stop();
+      await bridge.close();
       await backend.stop();
     },
   };

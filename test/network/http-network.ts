@@ -11,9 +11,8 @@ export async function openHttpNetwork(): Promise<Network<HttpFault>> {
   backend.play({ messages: TEXTS.map((text) => everything({ text })) });
   const proxy = await startFaultProxy(backend.url);
   return {
-    url: proxy.url,
+    url: () => proxy.url,
     faults: HTTP_FAULTS,
-    isShared: false,
     async inject({ answer, change, refuses }) {
       proxy.answer = answer;
       proxy.change = change;
