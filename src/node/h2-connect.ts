@@ -84,7 +84,8 @@ function greeted(url: URL, socket: net.Socket): Promise<http2.ClientHttp2Session
     session.once("connect", () => session.setLocalWindowSize(WINDOW_BYTES));
     session.once("error", reject);
     session.once("close", () => reject(closedEarly()));
-    session.once("remoteSettings", () => {
+    // It follows the peer's own settings, and until then ours do not count: a header over our limit would depend on luck.
+    session.once("localSettings", () => {
       // Whoever keeps the session listens for its end; an error without a listener would end the process.
       session.on("error", () => {});
       resolve(session);

@@ -22,6 +22,7 @@ export interface GrpcFault extends Fault {
 const UNREACHABLE = "the backend cannot be reached";
 const LOST = fails(Code.Unavailable, "the connection to the backend was lost");
 const BROKEN = fails(Code.Internal, "the answer of the backend cannot be read");
+const TOO_CALM = fails(Code.ResourceExhausted, "the backend reset the stream: ENHANCE_YOUR_CALM");
 const NO_TRAILERS = fails(Code.Internal, "the backend ended its answer without trailers");
 const UNDECLARED = fails(Code.Internal, "an envelope is compressed, but no coding was declared");
 
@@ -139,6 +140,16 @@ function page(status: number): GrpcAnswering {
 const noGrpc = (code: Code, status: number) =>
   fails(code, `the backend does not answer in gRPC: HTTP ${status}, content type text/html`);
 
+/** Header fields of so many bytes. The bridge takes 64 KiB of an answer, Node's fetch 16 KiB. */
+function hugeHead(bytes: number): GrpcAnswering {
+  const fields = Array.from({ length: bytes / 10_000 }, (_, i) => [`x-huge-${i}`, "h".repeat(9_950)]);
+  return async ({ answer: { head, body, trailers }, write }) => {
+    await write(FrameType.headers, Buffer.concat([head, headerBlock(Object.fromEntries(fields))]), END_HEADERS);
+    await write(FrameType.data, body);
+    await write(FrameType.headers, trailers, END_HEADERS | END_STREAM);
+  };
+}
+
 const DRIP_BYTES = 3;
 
 const OTHERS: readonly GrpcFault[] = [
@@ -150,6 +161,13 @@ const OTHERS: readonly GrpcFault[] = [
     await exchange.write(FrameType.headers, headerBlock({ ":status": "103", link: "</style.css>" }), END_HEADERS);
     await serveGrpc(exchange);
   }),
+  {
+    ...alike("60 kB of header fields", SERVED, hugeHead(60_000)),
+    breaksOthers: true,
+    inNode: fails(Code.Unavailable, UNREACHABLE),
+  },
+  { ...alike("100 kB of header fields", TOO_CALM, hugeHead(100_000)), breaksOthers: true },
+  { ...alike("1 MB of header fields", TOO_CALM, hugeHead(1_000_000)), breaksOthers: true },
   alike("drop by drop", SERVED, async ({ answer: { head, body, trailers }, write }) => {
     await write(FrameType.headers, head, END_HEADERS);
     for (let at = 0; at < body.length; at += DRIP_BYTES) {

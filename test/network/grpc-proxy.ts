@@ -21,7 +21,7 @@ export interface GrpcAnswer {
 /** A call that waits for its answer. */
 export interface GrpcExchange {
   readonly answer: GrpcAnswer;
-  /** A frame of the call. Resolves when the kernel has taken it, and the bridge has had time to read it. */
+  /** A frame of the call; a header block may be longer than one frame. Resolves when the kernel has taken it, and the bridge has had time to read it. */
   write(type: number, payload: Buffer, flags?: number): Promise<void>;
   /** A frame of the connection. */
   writeToAll(type: number, payload: Buffer): Promise<void>;
@@ -52,6 +52,7 @@ export interface GrpcProxy {
 }
 
 const TAKE_MS = 20;
+const MAX_FRAME_BYTES = 16_384;
 
 /** SETTINGS_HEADER_TABLE_SIZE = 0: then no header block refers to another, and one may be held back. */
 const NO_HEADER_TABLE = Uint8Array.of(0, 1, 0, 0, 0, 0);
@@ -169,7 +170,8 @@ export async function startGrpcProxy(backend: string): Promise<GrpcProxy> {
 
 function exchangeOf(client: Socket, answer: GrpcAnswer): GrpcExchange {
   const send = async (frame: Frame) => {
-    await new Promise<void>((resolve) => client.write(formatFrame(frame), () => resolve()));
+    const bytes = Buffer.concat(splitBlock(frame).map(formatFrame));
+    await new Promise<void>((resolve) => client.write(bytes, () => resolve()));
     await sleep(TAKE_MS);
   };
   return {
@@ -179,4 +181,15 @@ function exchangeOf(client: Socket, answer: GrpcAnswer): GrpcExchange {
     close: () => client.end(),
     reset: () => client.resetAndDestroy(),
   };
+}
+
+/** RFC 9113 §4.2: 16 KiB a frame. The frames of a header block go without any other in between (§4.3). */
+function splitBlock(frame: Frame): Frame[] {
+  const count = Math.max(1, Math.ceil(frame.payload.length / MAX_FRAME_BYTES));
+  return Array.from({ length: count }, (_, i) => ({
+    ...frame,
+    type: i === 0 ? frame.type : FrameType.continuation,
+    flags: i === count - 1 ? frame.flags : 0,
+    payload: frame.payload.subarray(i * MAX_FRAME_BYTES, (i + 1) * MAX_FRAME_BYTES),
+  }));
 }

@@ -1,6 +1,6 @@
 /** Frames of HTTP/2 as bytes (RFC 9113 §4.1), and header blocks that need no table (RFC 7541 §6.2.2). */
 
-export const FrameType = { data: 0, headers: 1, rstStream: 3, settings: 4 } as const;
+export const FrameType = { data: 0, headers: 1, rstStream: 3, settings: 4, continuation: 9 } as const;
 
 export const END_STREAM = 1;
 export const END_HEADERS = 4;
@@ -48,9 +48,21 @@ export class FrameCutter {
   }
 }
 
-/** @param fields each shorter than 127 bytes, name and value. */
+/** Each field as a literal, name and value in plain text. */
 export function headerBlock(fields: Readonly<Record<string, string>>): Buffer {
-  const text = (value: string) => Buffer.concat([Uint8Array.of(value.length), Buffer.from(value)]);
   const literals = Object.entries(fields).flatMap(([name, value]) => [Uint8Array.of(0), text(name), text(value)]);
   return Buffer.concat(literals);
+}
+
+function text(value: string): Buffer {
+  return Buffer.concat([Uint8Array.from(integer(value.length)), Buffer.from(value)]);
+}
+
+/** RFC 7541 §5.1, with a prefix of seven bits. */
+function integer(value: number): number[] {
+  if (value < 127) return [value];
+  const bytes = [127];
+  let rest = value - 127;
+  for (; rest >= 128; rest >>= 7) bytes.push((rest & 127) | 128);
+  return [...bytes, rest];
 }
