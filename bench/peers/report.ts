@@ -1,8 +1,12 @@
 /** The report, in Markdown. */
 import { readFileSync } from "node:fs";
-import { cpus, loadavg } from "node:os";
-import { TAXED } from "./load.ts";
-import type { Course } from "./measure.ts";
+import { drawBars, type Point } from "../figures/chart.ts";
+import { formatMachine } from "../figures/machine.ts";
+import { formatTable } from "../figures/table.ts";
+import { type Load, TAXED } from "./load.ts";
+import type { Course, Sample } from "./measure.ts";
+import { formatScore } from "./score.ts";
+import { costs, isNoisy, TOO_NOISY } from "./spread.ts";
 import { median, medianInterval, spread } from "./statistics.ts";
 import { PASSTHROUGH, REST } from "./subject.ts";
 import type { Envoy } from "./toolchain.ts";
@@ -18,31 +22,49 @@ export interface Findings {
   readonly envoy: Envoy | string;
 }
 
-/** Where half of the rounds are further apart than this part of the median, no ratio is given. */
-const TOO_NOISY = 0.15;
+/** Charts beside the report: name of the file → what it shows. */
+const CHARTS = {
+  "peers-cpu.svg": { title: "CPU per request", unit: "µs", of: (s: Sample) => (s.cpuSeconds / s.requests) * 1e6 },
+  "peers-p50.svg": { title: "Latency, median", unit: "ms", of: (s: Sample) => s.p50Ms },
+  "peers-p99.svg": { title: "Latency, 99th percentile", unit: "ms", of: (s: Sample) => s.p99Ms },
+} as const;
+
+/** @returns name of the file → SVG. */
+export async function drawCharts(courses: readonly Course[]): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for (const [name, { title, unit, of }] of Object.entries(CHARTS)) {
+    const points = courses.map(({ subject, load, samples }): Point => {
+      const values = samples.map(of);
+      return { series: subject.name, at: nameOf(load), value: median(values), noisy: isNoisy(values) };
+    });
+    files[name] = await drawBars(title, unit, points);
+  }
+  return files;
+}
 
 export function formatReport(findings: Findings): string {
   const { courses, size, rounds, loadBefore, envoy } = findings;
   const loads = [...new Set(courses.map(({ load }) => load))];
   const parts = [
     "# Isthmus and its peers\n",
-    `\`npm run bench -- peers ${size}\`, ${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, ` +
-      `Linux ${kernel()}; ${rounds} rounds in turn, medians. Load average of the machine before: ` +
-      `${loadBefore.toFixed(1)}, afterwards ${(loadavg()[0] ?? 0).toFixed(1)} (the bench itself makes about 2).\n`,
+    `\`npm run bench -- peers ${size}\`, ${formatMachine(loadBefore)}; ${rounds} rounds in turn, medians.\n`,
     `Versions: ${formatVersions(findings.versions)}.\n`,
     "What is measured has one core to itself, backend and load generator share the other. CPU: user and system time of " +
       "the proxy's process, per request. Spread: from the first to the third quarter of all rounds, as a part of the " +
       `median; beyond ${TOO_NOISY * 100} % no ratio is given. Ratios are to “${REST}”: above 1, the peer costs more.\n`,
   ];
   if (typeof envoy === "string") parts.push("Envoy could not be had on this machine.\n");
+  const pictures = Object.entries(CHARTS).map(([file, { title }]) => `![${title}](${file})\n`);
+  parts.push("A pale bar is one of rounds that are too far apart.\n", ...pictures);
   for (const load of loads) {
-    parts.push(
-      `## ${load.name}, ${load.connections} at once\n`,
-      formatLoad(courses.filter((one) => one.load === load)),
-    );
+    parts.push(`## ${nameOf(load)}\n`, formatLoad(courses.filter((one) => one.load === load)));
   }
-  parts.push("## The transcoding tax\n", formatTax(courses));
+  parts.push("## The transcoding tax\n", formatTax(courses), "## One figure\n", formatScore(courses));
   return parts.join("\n");
+}
+
+function nameOf({ name, connections }: Load): string {
+  return `${name}, ${connections} at once`;
 }
 
 function formatLoad(courses: readonly Course[]): string {
@@ -81,7 +103,7 @@ function formatLoad(courses: readonly Course[]): string {
 
 /** Round by round, since both had the same machine then. */
 function formatRatio(cost: readonly number[], ours: readonly number[]): string {
-  if (!(spread(cost) <= TOO_NOISY && spread(ours) <= TOO_NOISY)) return "too noisy";
+  if (isNoisy(cost) || isNoisy(ours)) return "too noisy";
   const pairs = cost.slice(0, ours.length).map((value, round) => value / (ours[round] ?? Number.NaN));
   return median(pairs).toFixed(2);
 }
@@ -112,25 +134,10 @@ function formatTax(courses: readonly Course[]): string {
   return text + formatTable([head, ...rows]);
 }
 
-function costs({ samples }: Course): number[] {
-  return samples.map(({ cpuSeconds, requests }) => cpuSeconds / requests);
-}
-
-function formatTable([head = [], ...rows]: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
-  const rule = head.map((_, i) => (i === 0 ? "---" : "---:"));
-  return [head, rule, ...rows].map(line).join("");
-}
-
 /** The npm packages are pinned exactly, and so their manifest tells what was measured. */
 function formatVersions(others: Readonly<Record<string, string>>): string {
   const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   const npm = { ...manifest.dependencies, ...manifest.devDependencies };
   const ours = ["workerd", "@bufbuild/protobuf", "@connectrpc/connect-web"].map((name) => [name, npm[name]]);
   return [...ours, ...Object.entries(others)].map((pair) => pair.join(" ")).join(", ");
-}
-
-function kernel(): string {
-  // The two numbers that say what it can do.
-  return readFileSync("/proc/sys/kernel/osrelease", "utf8").split(".").slice(0, 2).join(".");
 }
