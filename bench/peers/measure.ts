@@ -39,8 +39,8 @@ export interface Course {
 /** @throws Error which says what the subject answered wrong. */
 export async function checkSubject(
   shop: Shop,
-  { name, dialect }: Subject,
-  { port }: Started,
+  { name, dialect }: Pick<Subject, "name" | "dialect">,
+  { port }: Pick<Started, "port">,
   load: Load,
 ): Promise<void> {
   for (const ask of new Set(load.asks)) {
@@ -65,8 +65,8 @@ export async function checkSubject(
 export async function writeSpec(
   scratch: string,
   shop: Shop,
-  subject: Subject,
-  { pid, port }: Started,
+  subject: Pick<Subject, "name" | "dialect">,
+  { pid, port }: Pick<Started, "pid" | "port">,
   load: Load,
   times: Times,
 ): Promise<string> {

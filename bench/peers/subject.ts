@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { JsonObject } from "../../test/cases/case.ts";
 import { startWorkerd } from "../../test/cases/workerd.ts";
 import type { Dialect } from "./dialect.ts";
 import { formatEnvoyConfig } from "./envoy.ts";
@@ -14,6 +15,15 @@ export interface Subject {
   /** Methods that it has no answer for, and why. */
   readonly lacks: Readonly<Record<string, string>>;
   start(): Promise<Started>;
+}
+
+export interface WorkerSubject {
+  readonly name: string;
+  readonly dialect: Dialect;
+  /** Path of the Worker's source. */
+  readonly entry: string;
+  /** Its binding OPTIONS. */
+  readonly options: JsonObject;
 }
 
 export interface Surroundings {
@@ -32,34 +42,40 @@ const OURS = fileURLToPath(new URL("../../test/cases/worker.ts", import.meta.url
 const FLOOR = fileURLToPath(new URL("workers/floor.ts", import.meta.url));
 const BY_HAND = fileURLToPath(new URL("workers/by-hand.ts", import.meta.url));
 
-/** Names of the two that the transcoding tax is made of. */
+/** The two that the transcoding tax is made of, and two to hold them against. */
 export const PASSTHROUGH = "Isthmus, passthrough";
 export const REST = "Isthmus, REST to Connect";
+export const FETCH_ONLY = "Worker that only fetches";
+export const HAND_MADE = "Worker by hand";
+
+export function createWorkers(backendPort: number, set: Uint8Array): readonly WorkerSubject[] {
+  const backend = `http://127.0.0.1:${backendPort}`;
+  const ours = (protocol: string) => ({
+    entry: OURS,
+    options: { rpc: "all", backends: { "*": { url: backend, protocol } } },
+  });
+  const handMade = { backend, set: Buffer.from(set).toString("base64") };
+  return [
+    { name: FETCH_ONLY, dialect: "connect-binary", entry: FLOOR, options: { backend } },
+    { name: PASSTHROUGH, dialect: "connect-binary", ...ours("connect") },
+    { name: REST, dialect: "rest", ...ours("connect") },
+    { name: "Isthmus, REST to gRPC-Web", dialect: "rest", ...ours("grpc-web") },
+    { name: "Isthmus, Connect JSON to binary", dialect: "connect-json", ...ours("connect") },
+    { name: HAND_MADE, dialect: "rest", entry: BY_HAND, options: handMade },
+  ];
+}
 
 export function createSubjects(around: Surroundings): readonly Subject[] {
-  const { go, envoy, backendPort } = around;
-  const backend = `http://127.0.0.1:${backendPort}`;
-  const ours = (protocol: string) => () =>
-    workerd(OURS, around, { rpc: "all", backends: { "*": { url: backend, protocol } } });
+  const { go, envoy, backendPort, set } = around;
   const goProxy = (program: string) => () => start(CORE.measured, program, [`127.0.0.1:${backendPort}`]);
   const all = { lacks: {} };
   const subjects: Subject[] = [
-    {
+    ...createWorkers(backendPort, set).map(({ name, dialect, entry, options }) => ({
       ...all,
-      name: "Worker that only fetches",
-      dialect: "connect-binary",
-      start: () => workerd(FLOOR, around, { backend }),
-    },
-    { ...all, name: PASSTHROUGH, dialect: "connect-binary", start: ours("connect") },
-    { ...all, name: REST, dialect: "rest", start: ours("connect") },
-    { ...all, name: "Isthmus, REST to gRPC-Web", dialect: "rest", start: ours("grpc-web") },
-    { ...all, name: "Isthmus, Connect JSON to binary", dialect: "connect-json", start: ours("connect") },
-    {
-      ...all,
-      name: "Worker by hand",
-      dialect: "rest",
-      start: () => workerd(BY_HAND, around, { backend, set: Buffer.from(around.set).toString("base64") }),
-    },
+      name,
+      dialect,
+      start: () => startWorker(entry, set, options),
+    })),
     { ...all, name: "grpc-gateway", dialect: "rest", start: goProxy(go.program.gateway) },
     {
       name: "vanguard-go",
@@ -80,11 +96,7 @@ export function createSubjects(around: Surroundings): readonly Subject[] {
   return subjects;
 }
 
-async function workerd(
-  entry: string,
-  { set }: Surroundings,
-  options: Parameters<typeof startWorkerd>[2][number],
-): Promise<Started> {
+export async function startWorker(entry: string, set: Uint8Array, options: JsonObject): Promise<Started> {
   const { pid, ports, stop } = await startWorkerd(entry, set, [options]);
   await pin(CORE.measured, pid);
   return { pid, port: ports[0] ?? 0, stop };

@@ -20,6 +20,8 @@ export interface Workerd {
   readonly pid: number;
   /** Port of the n-th gateway. */
   readonly ports: readonly number[];
+  /** Folder of worker.js and of its source map, worker.js.map; it goes away with stop(). */
+  readonly folder: string;
   /** What workerd wrote to stderr so far. */
   log(): string;
   stop(): Promise<void>;
@@ -30,6 +32,7 @@ export interface Workerd {
  * @param schema bytes of a FileDescriptorSet, of which all gateways get the image.
  * @param options one gateway for each.
  * @param flags of compatibility.
+ * @param inspectorPort where V8's inspector listens; without it, there is none.
  * @throws Error with workerd's own words when it does not start.
  */
 export async function startWorkerd(
@@ -37,6 +40,7 @@ export async function startWorkerd(
   schema: Uint8Array,
   options: readonly JsonObject[],
   flags: readonly string[] = ["enable_request_signal"],
+  inspectorPort?: number,
 ): Promise<Workerd> {
   const folder = await mkdtemp(join(tmpdir(), "isthmus-cases-"));
   await bundle(entry, join(folder, "worker.js"));
@@ -44,7 +48,8 @@ export async function startWorkerd(
   for (const [i, one] of options.entries()) await writeFile(join(folder, `options${i}.json`), JSON.stringify(one));
   await writeFile(join(folder, "config.capnp"), formatConfig(options.length, flags));
 
-  const child = spawn(workerdPath(), ["serve", "--control-fd=3", "config.capnp"], {
+  const inspector = inspectorPort === undefined ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`];
+  const child = spawn(workerdPath(), ["serve", "--control-fd=3", ...inspector, "config.capnp"], {
     cwd: folder,
     stdio: ["ignore", "ignore", "pipe", "pipe"],
   });
@@ -66,7 +71,7 @@ export async function startWorkerd(
   early.catch(() => undefined);
   try {
     const ports = await Promise.race([readPorts(child.stdio[3] as Readable, options.length), early]);
-    return { pid: child.pid ?? 0, ports, log: () => log, stop };
+    return { pid: child.pid ?? 0, ports, folder, log: () => log, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -81,6 +86,8 @@ async function bundle(entry: string, outfile: string): Promise<void> {
     format: "esm",
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
+    // A file beside it, of which worker.js itself says nothing.
+    sourcemap: "external",
     logLevel: "silent",
   });
 }
