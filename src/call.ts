@@ -40,7 +40,12 @@ export type Body =
       readonly duplex?: "full";
     }
   /** Passthrough: untouched bytes of the caller's protocol. */
-  | { readonly kind: "raw"; readonly stream: ReadableStream<Uint8Array> | null };
+  | {
+      readonly kind: "raw";
+      readonly stream: ReadableStream<Uint8Array> | null;
+      /** Of an answer: when it has a Content-Encoding, the runtime does not know that its bytes are so coded. Default: it does. */
+      readonly coded?: boolean;
+    };
 
 /** A message stream. It never throws: its end is a value. */
 export interface Messages {

@@ -15,6 +15,7 @@ import { createSocketExchange, isWebSocketUpgrade, type SocketFormat } from "./c
 import { createCors } from "./filter/cors.ts";
 import type { MethodPlan, Plan } from "./plan.ts";
 import { watchBody } from "./protocol/bytes.ts";
+import { VERSION_FIELD } from "./protocol/connect.ts";
 import { callerSignal, type Deadline, parseTimeout, startDeadline } from "./protocol/deadline.ts";
 import { isCode, methodNotAllowed, refuse } from "./protocol/status.ts";
 import type { Match, Router } from "./route/route.ts";
@@ -171,12 +172,9 @@ function serveSocket(request: Request, format: SocketFormat, plan: MethodPlan, {
  */
 const PASSTHROUGH_GRACE_MS = 500;
 
-/**
- * What is still to come of an answer ends with the deadline, and the deadline with it. A body that passes through too,
- * but not a compressed one, which watching would change.
- */
+/** What is still to come of an answer ends with the deadline, and the deadline with it. A body that passes through too. */
 function underDeadline(reply: Reply, deadline: Deadline): Reply {
-  const { header, body } = reply;
+  const { body } = reply;
   if (body.kind === "stream") {
     body.messages.end.then(deadline.stop);
     const { signal } = deadline;
@@ -184,9 +182,9 @@ function underDeadline(reply: Reply, deadline: Deadline): Reply {
     return reply;
   }
   if (body.kind === "message" || body.stream === null) return reply;
-  if (deadline.remainingMs() === undefined || header.has("content-encoding")) return reply;
+  if (deadline.remainingMs() === undefined) return reply;
   deadline.extend(PASSTHROUGH_GRACE_MS);
-  return { ...reply, body: { kind: "raw", stream: watchBody(body.stream, deadline.stop) } };
+  return { ...reply, body: { ...body, stream: watchBody(body.stream, deadline.stop) } };
 }
 
 /** Nothing of it is still to come. */
@@ -232,7 +230,7 @@ const RPC_PATH = /^\/(?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*\/[A-Za-z_]\w*$/;
 
 /** No method and no route has this path; one that only an RPC caller would ask for is refused in its dialect. */
 function notFound(request: Request, { path }: Target, plan: Plan): Response {
-  const isRpc = RPC_PATH.test(path) || request.headers.has("connect-protocol-version");
+  const isRpc = RPC_PATH.test(path) || request.headers.has(VERSION_FIELD);
   const code = isRpc ? Code.Unimplemented : Code.NotFound;
   const error = refuse(404, code, `nothing is served at ${JSON.stringify(path.slice(0, 200))}`);
   return withoutHeadContent(request, failureFormat(request, isRpc, plan)(error));

@@ -101,11 +101,28 @@ test.each([
     const { status } = await send(RPC, { ...PROTO, "content-encoding": encoding }, question);
     expect([status, seen]).toEqual([501, []]);
   }
-  const own = { "accept-encoding": encoding, "connect-timeout-ms": "5000" };
-  const header = { ...PROTO, ...own, ...(encoding === "gzip" && { "content-encoding": "gzip" }) };
-  const { headers, body } = await send(RPC, header, question);
-  expect(seen).toEqual([encoding === "gzip" ? "gzip" : undefined, encoding, question]);
-  expect([headers["content-encoding"], body]).toEqual([encoding, reply]);
+  const header = { ...PROTO, "accept-encoding": encoding, ...(encoding === "gzip" && { "content-encoding": "gzip" }) };
+  for (const deadline of [{}, { "connect-timeout-ms": "5000" }]) {
+    seen.length = 0;
+    const { headers, body } = await send(RPC, { ...header, ...deadline }, question);
+    // With a deadline the gateway may have to read what comes, and asks for a coding that it knows.
+    const asked = encoding === "br" && "connect-timeout-ms" in deadline ? "identity" : encoding;
+    expect(seen).toEqual([encoding === "gzip" ? "gzip" : undefined, asked, question]);
+    expect([headers["content-encoding"], body]).toEqual([encoding, reply]);
+  }
+});
+
+test.each<[string, Record<string, string>]>([
+  ["without a deadline", {}],
+  ["with one", { "connect-timeout-ms": "5000" }],
+])("a compressed error is read for a caller whose answers pass, %s", async (_, deadline) => {
+  answer = (_, response) =>
+    response
+      .writeHead(404, { "content-type": "application/json", "content-encoding": "gzip" })
+      .end(gzipSync('{"code":"data_loss","message":"told"}'));
+  const { status, headers, body } = await send(RPC, { ...PROTO, "accept-encoding": "br, gzip;q=0.5", ...deadline });
+  expect([status, headers["content-encoding"]]).toEqual([500, undefined]);
+  expect(JSON.parse(String(body))).toEqual({ code: "data_loss", message: "told" });
 });
 
 test("a caller that names no coding is asked for, and gets, none", async () => {

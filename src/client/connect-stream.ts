@@ -1,6 +1,6 @@
 /** Connect's streams: `application/connect+json` and `application/connect+proto`. */
 import type { End } from "../call.ts";
-import { CONNECT_VERSION, checkVersion, END_STREAM, formatEndStream } from "../protocol/connect.ts";
+import { checkVersionField, END_STREAM, formatEndStream } from "../protocol/connect.ts";
 import { formatEnvelopes } from "../protocol/envelope.ts";
 import type { Dialect } from "./enveloped.ts";
 
@@ -15,8 +15,7 @@ export function connectStreamDialect(essence: string): Dialect | undefined {
     codec: essence === json ? "json" : "proto",
     encodingField: "connect-content-encoding",
     acceptField: "connect-accept-encoding",
-    check: ({ headers }) =>
-      checkVersion(headers.get("connect-protocol-version"), CONNECT_VERSION, "connect-protocol-version"),
+    check: ({ headers }) => checkVersionField(headers),
     formatEnd: (end: End) => formatEnvelopes([formatEndStream(end)], END_STREAM),
   };
 }

@@ -4,8 +4,14 @@ import type { Body, Reply } from "../call.ts";
 import { quote } from "../codec/error.ts";
 import { parseBase64 } from "../protocol/base64.ts";
 import { tooLarge } from "../protocol/bytes.ts";
-import { ACCEPTED_ENCODINGS, isIdentity, isKnownEncoding, readDecoded } from "../protocol/compression.ts";
-import { CONNECT_VERSION, checkVersion, formatError } from "../protocol/connect.ts";
+import {
+  ACCEPTED_ENCODINGS,
+  ENCODED_BY_HAND,
+  isIdentity,
+  isKnownEncoding,
+  readDecoded,
+} from "../protocol/compression.ts";
+import { CONNECT_VERSION, checkVersion, checkVersionField, formatError } from "../protocol/connect.ts";
 import { isJson, parseMediaType } from "../protocol/media-type.ts";
 import { appendMetadata, putTrailer, requestMetadata, responseMetadata } from "../protocol/metadata.ts";
 import { httpOfError, methodNotAllowed, refuse } from "../protocol/status.ts";
@@ -46,7 +52,7 @@ export function createConnectExchange(
 
   function openPost(): Opened {
     codec = postCodec(request.headers.get("content-type"));
-    checkVersion(request.headers.get("connect-protocol-version"), CONNECT_VERSION, "connect-protocol-version");
+    checkVersionField(request.headers);
     const encoding = request.headers.get("content-encoding");
     if (!isKnownEncoding(encoding)) throw unknownCompression(encoding);
     const header = requestMetadata(request.headers, options.metadata);
@@ -92,7 +98,9 @@ export function createConnectExchange(
     const header = new Headers(reply.header);
     header.set("content-type", `application/${codec}`);
     if (reply.trailer) putTrailer(header, reply.trailer);
-    if (reply.body.kind === "raw") return new Response(reply.body.stream, { headers: header });
+    if (reply.body.kind === "raw") {
+      return new Response(reply.body.stream, { headers: header, ...(reply.body.coded && ENCODED_BY_HAND) });
+    }
     if (reply.body.kind === "stream") throw new ConnectError("unary call answered by a stream", Code.Internal);
     const wire = await reply.body.read();
     const body = codec === "proto" ? wire : codecs.output.decode(wire);

@@ -1,6 +1,7 @@
 /** Callers of an RPC path: which protocol they speak is told by HTTP method and content type. */
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { quote } from "../codec/error.ts";
+import { VERSION_FIELD } from "../protocol/connect.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { httpOfError, methodNotAllowed, refuse } from "../protocol/status.ts";
 import { createConnectExchange, formatConnectFailure, type RpcRequest } from "./connect.ts";
@@ -61,7 +62,7 @@ function formatRefusal(
   status: number,
   header: Readonly<Record<string, string>>,
 ): Response {
-  if (headers.has("connect-protocol-version")) {
+  if (headers.has(VERSION_FIELD)) {
     return formatConnectFailure(refuse(status, Code.Unknown, message, header));
   }
   return new Response(message, { status, headers: header });

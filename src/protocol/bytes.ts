@@ -45,7 +45,7 @@ const HAS_IDENTITY_STREAM = "IdentityTransformStream" in globalThis;
  * The same bytes, for a body that an abort has to reach after the answer was returned. When workerd hands on a fetched
  * body natively, it ends all else of the call with the return, timers too; in Node a timer stays until it is cleared.
  *
- * @param stream not compressed: workerd would decode it here, and compress it anew behind.
+ * @param stream none that the runtime knows to be compressed: workerd would decode it here.
  * @param onEnd told when the body has ended, well or not.
  */
 export function watchBody(stream: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {

@@ -118,6 +118,9 @@ export async function compress(bytes: Uint8Array, encoding: string): Promise<Uin
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+/** Of a fetch: a body that is read or watched stays coded as it came, where workerd would decode it. Elsewhere fetch always does. */
+export const KEPT_CODED: RequestInit & { readonly encodeResponseBody: "manual" } = { encodeResponseBody: "manual" };
+
 /** Of a Response: workerd would encode its body once more. Elsewhere nobody knows the member. */
 export const ENCODED_BY_HAND: ResponseInit & { readonly encodeBody: "manual" } = { encodeBody: "manual" };
 

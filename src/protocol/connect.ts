@@ -6,6 +6,8 @@ import { metadataLists, responseMetadata } from "./metadata.ts";
 import { codeName, codeOfStatus, parseCodeName } from "./status.ts";
 
 export const CONNECT_VERSION = "1";
+/** Header field of a request that holds it. */
+export const VERSION_FIELD = "connect-protocol-version";
 
 /** An error detail as Connect carries it: the full name of its type, and its bytes. */
 export interface WireDetail {
@@ -104,7 +106,7 @@ function parseMetadataLists(lists: unknown): Headers {
 
 /** A detail that cannot be read is left out; the error it came with counts. */
 function parseDetail(detail: unknown): WireDetail[] {
-  if (typeof detail !== "object" || detail === null || !("type" in detail) || !("value" in detail)) return [];
+  if (!isObject(detail)) return [];
   const { type, value } = detail;
   if (typeof type !== "string" || typeof value !== "string") return [];
   const bytes = parseBase64(value);
@@ -117,4 +119,9 @@ export function checkVersion(version: string | null, expected: string, where: st
   if (version !== null && version !== expected) {
     throw new ConnectError(`${where} must be "${expected}"`, Code.InvalidArgument);
   }
+}
+
+/** @throws ConnectError invalid_argument */
+export function checkVersionField(header: Headers): void {
+  checkVersion(header.get(VERSION_FIELD), CONNECT_VERSION, VERSION_FIELD);
 }

@@ -1,7 +1,7 @@
 /** Streams of a backend that speaks Connect. https://connectrpc.com/docs/protocol#streaming-rpcs */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call, Messages, Reply } from "../call.ts";
-import { CONNECT_VERSION, END_STREAM, parseEndStream } from "../protocol/connect.ts";
+import { CONNECT_VERSION, END_STREAM, parseEndStream, VERSION_FIELD } from "../protocol/connect.ts";
 import { readEnvelopes } from "../protocol/envelope-stream.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { codeOfStatus } from "../protocol/status.ts";
@@ -21,7 +21,7 @@ const PROTOCOL: EnvelopedProtocol = {
 
 /** Header fields of both kinds of call. */
 export function putConnectHeader({ header, timeoutMs }: Call): void {
-  header.set("connect-protocol-version", CONNECT_VERSION);
+  header.set(VERSION_FIELD, CONNECT_VERSION);
   if (timeoutMs !== undefined) header.set("connect-timeout-ms", String(Math.min(timeoutMs, 9_999_999_999)));
 }
 

@@ -3,8 +3,15 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { Call, CallFn, Reply } from "../call.ts";
 import { urlBase64 } from "../protocol/base64.ts";
 import { discard, readAll, tooLarge } from "../protocol/bytes.ts";
-import { DECODED_BY_FETCH, FETCH_KEEPS_ENCODING, isIdentity } from "../protocol/compression.ts";
-import { parseError } from "../protocol/connect.ts";
+import {
+  chooseEncoding,
+  DECODED_BY_FETCH,
+  decodedStream,
+  FETCH_KEEPS_ENCODING,
+  isIdentity,
+  KEPT_CODED,
+} from "../protocol/compression.ts";
+import { parseError, VERSION_FIELD } from "../protocol/connect.ts";
 import { parseMediaType } from "../protocol/media-type.ts";
 import { responseMetadata, takeTrailer } from "../protocol/metadata.ts";
 import { bodyInit, brokenAnswer, fetchBackend, type UpstreamOptions, unexpectedType } from "./backend.ts";
@@ -42,11 +49,23 @@ async function send(call: Call, options: ConnectUpstreamOptions): Promise<Respon
   const url = options.url + call.method.path;
   const get = options.connectGet && payload instanceof Uint8Array ? getUrl(url, call, payload) : undefined;
   if (get) {
-    header.delete("connect-protocol-version");
+    header.delete(VERSION_FIELD);
     return fetchBackend(call, get, { headers: header }, options);
   }
   header.set("content-type", "application/proto");
-  return fetchBackend(call, url, { method: "POST", headers: header, ...bodyInit(payload) }, options);
+  const isKept = keepsCoding(call);
+  // An error of the backend is read here, so its coding has to be one of ours.
+  if (isKept) header.set("accept-encoding", chooseEncoding(header.get("accept-encoding")) ?? "identity");
+  const init = { method: "POST", headers: header, ...bodyInit(payload), ...(isKept && KEPT_CODED) };
+  return fetchBackend(call, url, init, options);
+}
+
+/**
+ * Whether the answer's body is to come as it was sent although it will be looked at: one that passes through is watched
+ * under a deadline. Without one workerd hands it on by itself.
+ */
+function keepsCoding({ body, timeoutMs }: Call): boolean {
+  return FETCH_KEEPS_ENCODING && body.kind === "raw" && timeoutMs !== undefined;
 }
 
 function rawStream(body: Exclude<Call["body"], { kind: "message" }>): ReadableStream<Uint8Array> | null {
@@ -74,7 +93,7 @@ async function readResponse(call: Call, response: Response, options: ConnectUpst
   const reply = { header, ...(trailer && { trailer }) };
   if (call.body.kind === "raw") {
     if (encoding && FETCH_KEEPS_ENCODING) header.set("content-encoding", encoding);
-    return { ...reply, body: { kind: "raw", stream: response.body } };
+    return { ...reply, body: { kind: "raw", stream: response.body, coded: keepsCoding(call) } };
   }
   if (encoding && !isIdentity(encoding) && !DECODED_BY_FETCH.has(encoding)) {
     await discard(response.body);
@@ -103,7 +122,8 @@ async function readError(call: Call, response: Response, type: string | undefine
     await discard(body);
     return parseError(undefined, status, new Headers());
   }
-  return parseError(await readErrorText(call, body), status, responseMetadata(headers));
+  const decoded = body && keepsCoding(call) ? decodedStream(body, headers.get("content-encoding")) : body;
+  return parseError(await readErrorText(call, decoded), status, responseMetadata(headers));
 }
 
 /** Undefined when it cannot be read: the status tells what there is to tell, and a second error must not hide it. */

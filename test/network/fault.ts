@@ -40,6 +40,8 @@ export interface Fault {
   readonly untouchedInNode?: Untouched;
   /** What is wrong with a unary message is seen by its reader alone: a caller of protobuf gets it as it came. */
   readonly unread?: true;
+  /** Undefined: both. */
+  readonly onlyIn?: Runtime;
   /** Where Node's own fetch takes less than workerd's: of every call. */
   readonly inNode?: Verdict;
 }
@@ -65,6 +67,7 @@ export interface Way {
 
 /** @returns undefined where there can be no such fault. */
 export function verdictOf(fault: Fault, { caller, upstream, runtime }: Way): Verdict | undefined {
+  if (fault.onlyIn && fault.onlyIn !== runtime) return undefined;
   if (caller.kind === "stream") return (runtime === "Node" && fault.inNode) || fault.stream;
   const verdict = upstream === "connect" ? fault.unary : (fault.unaryInEnvelopes ?? fault.unary);
   return (runtime === "Node" && fault.inNode) || verdict;

@@ -2,7 +2,8 @@
 import { startMatrixBackend } from "../matrix/backend.ts";
 import { everything } from "../matrix/schema.ts";
 import { TEXTS } from "./callers.ts";
-import { HTTP_FAULTS, type HttpFault } from "./http-faults.ts";
+import type { HttpFault } from "./http-fault.ts";
+import { HTTP_FAULTS } from "./http-faults.ts";
 import { serveWhole, startFaultProxy } from "./http-proxy.ts";
 import type { Network } from "./suite.ts";
 

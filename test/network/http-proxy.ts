@@ -20,8 +20,8 @@ export interface Exchange {
   readonly answer: Answer;
   /** Resolves when the kernel has taken the bytes, and the gateway has had time to read them. */
   write(...bytes: readonly (string | Uint8Array)[]): Promise<void>;
-  /** Nothing more comes (FIN). */
-  close(): void;
+  /** These are the last bytes (FIN). */
+  close(...bytes: readonly (string | Uint8Array)[]): void;
   /** The connection is gone (RST). */
   reset(): void;
 }
@@ -126,13 +126,17 @@ function exchangeOf(socket: Socket, answer: Answer): Exchange {
     async write(...bytes) {
       const { promise, resolve } = Promise.withResolvers<void>();
       // An error means that the gateway has left: then nobody needs the bytes.
-      socket.write(Buffer.concat(bytes.map((one) => Buffer.from(one))), () => resolve());
+      socket.write(joined(bytes), () => resolve());
       await promise;
       await sleep(TAKE_MS);
     },
-    close: () => socket.end(),
+    close: (...bytes) => socket.end(joined(bytes)),
     reset: () => socket.resetAndDestroy(),
   };
+}
+
+function joined(bytes: readonly (string | Uint8Array)[]): Buffer {
+  return Buffer.concat(bytes.map((one) => Buffer.from(one)));
 }
 
 async function callBackend(backend: string, request: IncomingMessage): Promise<Answer> {
