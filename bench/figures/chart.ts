@@ -8,6 +8,8 @@ const SIZE = { width: 480, height: 220 } as const;
 /** Pixels of a picture of spans: its width, a row, a letter. */
 const SPANS = { width: 1200, row: 15, letter: 6.1 } as const;
 const NOISY_OPACITY = 0.35;
+/** Names are written out. */
+const UNCUT = { axis: { labelLimit: 0 }, legend: { labelLimit: 0 } } as const;
 
 export interface Point {
   /** Which bar or line it belongs to. */
@@ -24,7 +26,7 @@ export function drawBars(title: string, unit: string, points: readonly Point[]):
   return draw({
     title,
     data: { values: [...points] },
-    facet: { field: "at", type: "nominal", sort: null, title: null },
+    facet: { field: "at", type: "nominal", sort: [...new Set(points.map(({ at }) => String(at)))], title: null },
     columns: 2,
     spec: {
       ...SIZE,
@@ -45,12 +47,18 @@ export function drawLines(title: string, axis: string, unit: string, points: rea
     ...SIZE,
     title,
     data: { values: [...points] },
-    mark: { type: "line", point: true },
     encoding: {
       x: { field: "at", type: "quantitative", title: axis, scale: { type: "log" } },
       y: { field: "value", type: "quantitative", title: unit, scale: { type: "log" } },
       color: { field: "series", type: "nominal", sort: null, title: null },
     },
+    layer: [
+      { mark: "line" },
+      {
+        mark: { type: "point", filled: true, size: 60 },
+        encoding: { opacity: { condition: { test: "datum.noisy", value: NOISY_OPACITY }, value: 1 } },
+      },
+    ],
   });
 }
 
@@ -100,7 +108,7 @@ export function drawSpans(title: string, spans: readonly Span[]): Promise<string
 }
 
 async function draw(spec: TopLevelSpec): Promise<string> {
-  const { spec: vega } = compile({ background: "white", ...spec });
+  const { spec: vega } = compile({ background: "white", config: UNCUT, ...spec });
   const view = new View(parse(vega), { renderer: "none" }).logLevel(None);
   try {
     return await view.toSVG();

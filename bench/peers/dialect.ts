@@ -3,7 +3,7 @@ import { equals, type JsonObject, type Message } from "@bufbuild/protobuf";
 import type { Ask } from "./load.ts";
 import { SERVICE, type Shop } from "./shop.ts";
 
-export type Dialect = "rest" | "connect-json" | "connect-binary";
+export type Dialect = "rest" | "connect-json" | "connect-binary" | "grpc-web";
 
 export interface HttpCall {
   readonly method: "GET" | "POST";
@@ -16,6 +16,8 @@ export interface HttpCall {
 /** Flags and length before each message of a Connect stream. */
 const ENVELOPE_BYTES = 5;
 const END_OF_STREAM = 2;
+/** Of gRPC-Web's last envelope, which holds the trailers (PROTOCOL-WEB.md). */
+const TRAILERS = 0x80;
 /** What a server of Connect or gRPC makes of NOT_FOUND. */
 const NOT_FOUND = 404;
 const ERROR_MESSAGE = "no such item";
@@ -32,12 +34,17 @@ export function formatCall(shop: Shop, dialect: Dialect, ask: Ask): HttpCall {
     const header = { accept, ...(body ? { "content-type": "application/json" } : {}) };
     return { ...ask.rest, header, body, status };
   }
+  const path = `/${SERVICE}/${ask.method}`;
+  if (dialect === "grpc-web") {
+    const header = { "content-type": "application/grpc-web+proto", "x-grpc-web": "1" };
+    return { method: "POST", path, header, body: envelope(shop.toWire(type, json)), status: 200 };
+  }
   const message = dialect === "connect-json" ? encoder.encode(JSON.stringify(json)) : shop.toWire(type, json);
   const codec = dialect === "connect-json" ? "json" : "proto";
   const contentType = isStream(ask) ? `application/connect+${codec}` : `application/${codec}`;
   return {
     method: "POST",
-    path: `/${SERVICE}/${ask.method}`,
+    path,
     header: { "content-type": contentType, "connect-protocol-version": "1" },
     body: isStream(ask) ? envelope(message) : message,
     status,
@@ -59,10 +66,10 @@ export function checkAnswer(shop: Shop, dialect: Dialect, ask: Ask, body: Uint8A
 
 function readMessages(shop: Shop, dialect: Dialect, ask: Ask, body: Uint8Array): Message[] {
   const read = (bytes: Uint8Array): Message =>
-    dialect === "connect-binary"
+    dialect === "connect-binary" || dialect === "grpc-web"
       ? shop.fromWire(ask.answer.type, bytes)
       : shop.fromJson(ask.answer.type, JSON.parse(decoder.decode(bytes)));
-  if (!isStream(ask)) return [read(body)];
+  if (!isStream(ask) && dialect !== "grpc-web") return [read(body)];
   if (dialect !== "rest") return openEnvelopes(body).map(read);
   return readTexts(decoder.decode(body)).map((json) => shop.fromJson(ask.answer.type, json));
 }
@@ -93,7 +100,7 @@ function openEnvelopes(body: Uint8Array): Uint8Array[] {
   for (let at = 0; at < body.length; ) {
     const start = at + ENVELOPE_BYTES;
     const end = start + view.getUint32(at + 1);
-    if ((view.getUint8(at) & END_OF_STREAM) === 0) messages.push(body.subarray(start, end));
+    if ((view.getUint8(at) & (END_OF_STREAM | TRAILERS)) === 0) messages.push(body.subarray(start, end));
     at = end;
   }
   return messages;

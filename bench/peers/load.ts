@@ -17,7 +17,7 @@ export interface Load {
   readonly connections: number;
 }
 
-const GET: Ask = {
+export const GET: Ask = {
   method: "GetItem",
   request: { type: "GetItemRequest", json: { id: "item-000042" } },
   answer: { type: "Item", json: ITEM, count: 1 },
@@ -31,8 +31,9 @@ const FAIL: Ask = {
   rest: { method: "GET", path: "/v1/fail" },
 };
 
-function echo(items: number): Ask {
-  const json = { items: Array.from({ length: items }, () => ITEM) };
+/** @param items of the request, and so of the answer. */
+export function echo(items: readonly JsonObject[]): Ask {
+  const json = { items: [...items] };
   return {
     method: "Echo",
     request: { type: "Batch", json },
@@ -41,7 +42,8 @@ function echo(items: number): Ask {
   };
 }
 
-function watch(count: number): Ask {
+/** @param count of the messages that are sent. */
+export function watch(count: number): Ask {
   return {
     method: "Watch",
     request: { type: "WatchRequest", json: { count } },
@@ -51,7 +53,11 @@ function watch(count: number): Ask {
 }
 
 /** An item has about 1 kB of JSON. */
-const ECHO = { "1 kB": echo(1), "64 kB": echo(64), "1 MB": echo(1000) };
+const ECHO = { "1 kB": echo(items(1)), "64 kB": echo(items(64)), "1 MB": echo(items(1000)) };
+
+export function items(count: number): JsonObject[] {
+  return Array.from({ length: count }, () => ITEM);
+}
 
 /** Nineteen small ones and a large one. */
 const MIXED = [...Array.from({ length: 19 }, () => ECHO["1 kB"]), ECHO["1 MB"]];

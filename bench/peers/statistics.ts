@@ -37,6 +37,11 @@ export function medianInterval(values: readonly number[], wanted = 0.95): Interv
   return { low: sorted[k - 1] ?? Number.NaN, high: sorted[n - k] ?? Number.NaN, confidence: 1 - 2 * below };
 }
 
+/** How much y grows with x: the median over all pairs of points (Theil and Sen), which a few strange ones do not move. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  return median(points.flatMap(([x, y], i) => points.slice(i + 1).map((other) => (other[1] - y) / (other[0] - x))));
+}
+
 function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const at = part * (sorted.length - 1);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { medianInterval, spread } from "../../../bench/peers/statistics.ts";
+import { medianInterval, slope, spread } from "../../../bench/peers/statistics.ts";
 
 // Tables of the sign test's interval for the median, at least 95 %: n, place of the lower end, confidence.
 test.each([
@@ -24,4 +24,10 @@ test("too few values have less confidence than was wanted", () => {
 test("of less than three values no spread can be told", () => {
   expect(spread([1, 2])).toBeNaN();
   expect(spread([1, 2, 3])).toBe(0.5);
+});
+
+test("the slope of a line is its slope, with one point far off as well", () => {
+  const line = [0, 1, 2, 3, 4, 5].map((x) => [x, 7 + 2 * x] as const);
+  expect(slope(line)).toBe(2);
+  expect(slope([...line, [6, 1000]])).toBe(2);
 });
