@@ -24,7 +24,7 @@ export const GET: Ask = {
   rest: { method: "GET", path: "/v1/items/item-000042" },
 };
 
-const FAIL: Ask = {
+export const FAIL: Ask = {
   method: "Fail",
   request: { type: "FailRequest", json: {} },
   answer: { type: "Item", json: {}, count: 0 },
