@@ -67,6 +67,7 @@ async function profileWorker(bed: Bed, worker: WorkerSubject, seconds: number): 
     const at = { pid: started.pid, port: started.ports[0] ?? 0 };
     const profiles: Profile[] = [];
     for (const load of LOADS) {
+      if (load.asks.some(({ method }) => worker.lacks[method] !== undefined)) continue;
       await checkSubject(bed.shop, worker, at, load);
       const spec = async (warmUpSeconds: number): Promise<string> =>
         writeSpec(bed.scratch, bed.shop, worker, at, load, { warmUpSeconds, seconds });
@@ -152,7 +153,7 @@ function formatCosts(profiles: readonly Profile[]): string {
     "holds what the loads before left behind.\n\n" +
     formatTable([
       ["", ...LOADS.map(({ name }) => name)],
-      ...names.map((name) => [name, ...indexes.map((index) => (index.get(name) ?? Number.NaN).toFixed(2))]),
+      ...names.map((name) => [name, ...indexes.map((index) => index.get(name)?.toFixed(2) ?? "")]),
     ])
   );
 }

@@ -3,7 +3,8 @@ import { equals, type JsonObject, type Message } from "@bufbuild/protobuf";
 import type { Ask } from "./load.ts";
 import { SERVICE, type Shop } from "./shop.ts";
 
-export type Dialect = "rest" | "connect-json" | "connect-binary" | "grpc-web";
+/** `rest-array` is REST where a stream of requests is one array; in `rest` it is lines. */
+export type Dialect = "rest" | "rest-array" | "connect-json" | "connect-binary" | "grpc-web";
 
 export interface HttpCall {
   readonly method: "GET" | "POST";
@@ -22,22 +23,26 @@ const TRAILERS = 0x80;
 const NOT_FOUND = 404;
 const ERROR_MESSAGE = "no such item";
 
+const JSON_TYPE = "application/json";
+const NDJSON = "application/x-ndjson";
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 export function formatCall(shop: Shop, dialect: Dialect, ask: Ask): HttpCall {
   const status = ask.answer.count === 0 ? NOT_FOUND : 200;
   const { type, json } = ask.request;
-  if (dialect === "rest") {
-    const body = ask.rest.method === "POST" ? encoder.encode(JSON.stringify(json)) : undefined;
-    const accept = isStream(ask) ? "application/x-ndjson" : "application/json";
-    const header = { accept, ...(body ? { "content-type": "application/json" } : {}) };
+  if (isRest(dialect)) {
+    const body = ask.rest.method === "POST" ? encoder.encode(formatTexts(dialect, ask)) : undefined;
+    const accept = ask.method === "Watch" ? NDJSON : JSON_TYPE;
+    const contentType = ask.method === "Upload" && dialect === "rest" ? NDJSON : JSON_TYPE;
+    const header = { accept, ...(body ? { "content-type": contentType } : {}) };
     return { ...ask.rest, header, body, status };
   }
   const path = `/${SERVICE}/${ask.method}`;
   if (dialect === "grpc-web") {
     const header = { "content-type": "application/grpc-web+proto", "x-grpc-web": "1" };
-    return { method: "POST", path, header, body: envelope(shop.toWire(type, json)), status: 200 };
+    return { method: "POST", path, header, body: envelope(shop.toWire(type, json), ask.request.count), status: 200 };
   }
   const message = dialect === "connect-json" ? encoder.encode(JSON.stringify(json)) : shop.toWire(type, json);
   const codec = dialect === "connect-json" ? "json" : "proto";
@@ -46,7 +51,7 @@ export function formatCall(shop: Shop, dialect: Dialect, ask: Ask): HttpCall {
     method: "POST",
     path,
     header: { "content-type": contentType, "connect-protocol-version": "1" },
-    body: isStream(ask) ? envelope(message) : message,
+    body: isStream(ask) ? envelope(message, ask.request.count) : message,
     status,
   };
 }
@@ -69,8 +74,8 @@ function readMessages(shop: Shop, dialect: Dialect, ask: Ask, body: Uint8Array):
     dialect === "connect-binary" || dialect === "grpc-web"
       ? shop.fromWire(ask.answer.type, bytes)
       : shop.fromJson(ask.answer.type, JSON.parse(decoder.decode(bytes)));
-  if (!isStream(ask) && dialect !== "grpc-web") return [read(body)];
-  if (dialect !== "rest") return openEnvelopes(body).map(read);
+  if (isRest(dialect) ? ask.method !== "Watch" : !isStream(ask) && dialect !== "grpc-web") return [read(body)];
+  if (!isRest(dialect)) return openEnvelopes(body).map(read);
   return readTexts(decoder.decode(body)).map((json) => shop.fromJson(ask.answer.type, json));
 }
 
@@ -84,13 +89,29 @@ function readTexts(text: string): JsonObject[] {
 }
 
 function isStream(ask: Ask): boolean {
-  return ask.method === "Watch";
+  return ask.method === "Watch" || ask.method === "Upload";
 }
 
-function envelope(message: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(ENVELOPE_BYTES + message.length);
-  new DataView(bytes.buffer).setUint32(1, message.length);
-  bytes.set(message, ENVELOPE_BYTES);
+function isRest(dialect: Dialect): boolean {
+  return dialect === "rest" || dialect === "rest-array";
+}
+
+/** All that is sent, as JSON. */
+function formatTexts(dialect: Dialect, { method, request: { json, count } }: Ask): string {
+  const text = JSON.stringify(json);
+  if (method !== "Upload") return text;
+  return dialect === "rest-array" ? `[${Array(count).fill(text).join(",")}]` : `${text}\n`.repeat(count);
+}
+
+/** The message so often, each time in an envelope of its own. */
+function envelope(message: Uint8Array, count: number): Uint8Array {
+  const size = ENVELOPE_BYTES + message.length;
+  const bytes = new Uint8Array(size * count);
+  const view = new DataView(bytes.buffer);
+  for (let at = 0; at < bytes.length; at += size) {
+    view.setUint32(at + 1, message.length);
+    bytes.set(message, at + ENVELOPE_BYTES);
+  }
   return bytes;
 }
 

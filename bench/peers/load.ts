@@ -3,8 +3,9 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { ITEM } from "./shop.ts";
 
 export interface Ask {
-  readonly method: "GetItem" | "Echo" | "Watch" | "Fail";
-  readonly request: { readonly type: string; readonly json: JsonObject };
+  readonly method: "GetItem" | "Echo" | "Watch" | "Upload" | "Fail";
+  /** The same message is sent so often. */
+  readonly request: { readonly type: string; readonly json: JsonObject; readonly count: number };
   /** The messages of the answer; an error instead, where there are none. */
   readonly answer: { readonly type: string; readonly json: JsonObject; readonly count: number };
   readonly rest: { readonly method: "GET" | "POST"; readonly path: string };
@@ -19,14 +20,14 @@ export interface Load {
 
 export const GET: Ask = {
   method: "GetItem",
-  request: { type: "GetItemRequest", json: { id: "item-000042" } },
+  request: { type: "GetItemRequest", json: { id: "item-000042" }, count: 1 },
   answer: { type: "Item", json: ITEM, count: 1 },
   rest: { method: "GET", path: "/v1/items/item-000042" },
 };
 
 export const FAIL: Ask = {
   method: "Fail",
-  request: { type: "FailRequest", json: {} },
+  request: { type: "FailRequest", json: {}, count: 1 },
   answer: { type: "Item", json: {}, count: 0 },
   rest: { method: "GET", path: "/v1/fail" },
 };
@@ -36,7 +37,7 @@ export function echo(items: readonly JsonObject[]): Ask {
   const json = { items: [...items] };
   return {
     method: "Echo",
-    request: { type: "Batch", json },
+    request: { type: "Batch", json, count: 1 },
     answer: { type: "Batch", json, count: 1 },
     rest: { method: "POST", path: "/v1/echo" },
   };
@@ -46,9 +47,19 @@ export function echo(items: readonly JsonObject[]): Ask {
 export function watch(count: number): Ask {
   return {
     method: "Watch",
-    request: { type: "WatchRequest", json: { count } },
+    request: { type: "WatchRequest", json: { count }, count: 1 },
     answer: { type: "Item", json: ITEM, count },
     rest: { method: "GET", path: `/v1/watch?count=${count}` },
+  };
+}
+
+/** @param count of the messages of the request. */
+export function upload(count: number): Ask {
+  return {
+    method: "Upload",
+    request: { type: "Item", json: ITEM, count },
+    answer: { type: "UploadResult", json: { count }, count: 1 },
+    rest: { method: "POST", path: "/v1/upload" },
   };
 }
 
@@ -77,6 +88,7 @@ export const QUICK: readonly Load[] = [
   { name: "mixed, 95 % 1 kB and 5 % 1 MB", asks: MIXED, connections: CONNECTIONS },
   { name: "error", asks: [FAIL], connections: CONNECTIONS },
   { name: "stream of 10,000 × 1 kB", asks: [watch(10_000)], connections: 1 },
+  { name: "upload of 10,000 × 1 kB", asks: [upload(10_000)], connections: 1 },
 ];
 
 export const FULL: readonly Load[] = [

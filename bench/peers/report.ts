@@ -57,7 +57,11 @@ export function formatReport(findings: Findings): string {
   const pictures = Object.entries(CHARTS).map(([file, { title }]) => `![${title}](${file})\n`);
   parts.push("A pale bar is one of rounds that are too far apart.\n", ...pictures);
   for (const load of loads) {
-    parts.push(`## ${nameOf(load)}\n`, formatLoad(courses.filter((one) => one.load === load)));
+    parts.push(
+      `## ${nameOf(load)}\n`,
+      formatLoad(courses.filter((one) => one.load === load)),
+      formatLacks(load, courses),
+    );
   }
   parts.push("## The transcoding tax\n", formatTax(courses), "## One figure\n", formatScore(courses));
   return parts.join("\n");
@@ -99,6 +103,16 @@ function formatLoad(courses: readonly Course[]): string {
     "bytes down",
   ];
   return formatTable([head, ...rows]);
+}
+
+/** Who is missing from the table, and why. */
+function formatLacks(load: Load, courses: readonly Course[]): string {
+  const subjects = new Set(courses.map(({ subject }) => subject));
+  const reasons = [...subjects].flatMap(({ name, lacks }) => {
+    const reason = load.asks.map(({ method }) => lacks[method]).find((text) => text !== undefined);
+    return reason === undefined ? [] : [`${name}: ${reason}`];
+  });
+  return reasons.length === 0 ? "" : `Without an answer to it: ${reasons.join("; ")}.\n`;
 }
 
 /** Round by round, since both had the same machine then. */

@@ -20,6 +20,7 @@ export interface Subject {
 export interface WorkerSubject {
   readonly name: string;
   readonly dialect: Dialect;
+  readonly lacks: Subject["lacks"];
   /** Path of the Worker's source. */
   readonly entry: string;
   /** Its binding OPTIONS. */
@@ -42,6 +43,9 @@ const OURS = fileURLToPath(new URL("../../test/cases/worker.ts", import.meta.url
 const FLOOR = fileURLToPath(new URL("workers/floor.ts", import.meta.url));
 const BY_HAND = fileURLToPath(new URL("workers/by-hand.ts", import.meta.url));
 
+/** Of vanguard-go. */
+const NO_STREAMS = "its REST has streams of HttpBody only";
+
 /** The two that the transcoding tax is made of, and two to hold them against. */
 export const PASSTHROUGH = "Isthmus, passthrough";
 export const REST = "Isthmus, REST to Connect";
@@ -54,14 +58,16 @@ export function createWorkers(backendPort: number, set: Uint8Array): readonly Wo
     entry: OURS,
     options: { rpc: "all", backends: { "*": { url: backend, protocol } } },
   });
+  const all = { lacks: {} };
+  const noUpload = { Upload: "connect-web sends no stream of requests" };
   const handMade = { backend, set: Buffer.from(set).toString("base64") };
   return [
-    { name: FETCH_ONLY, dialect: "connect-binary", entry: FLOOR, options: { backend } },
-    { name: PASSTHROUGH, dialect: "connect-binary", ...ours("connect") },
-    { name: REST, dialect: "rest", ...ours("connect") },
-    { name: "Isthmus, REST to gRPC-Web", dialect: "rest", ...ours("grpc-web") },
-    { name: "Isthmus, Connect JSON to binary", dialect: "connect-json", ...ours("connect") },
-    { name: HAND_MADE, dialect: "rest", entry: BY_HAND, options: handMade },
+    { ...all, name: FETCH_ONLY, dialect: "connect-binary", entry: FLOOR, options: { backend } },
+    { ...all, name: PASSTHROUGH, dialect: "connect-binary", ...ours("connect") },
+    { ...all, name: REST, dialect: "rest", ...ours("connect") },
+    { ...all, name: "Isthmus, REST to gRPC-Web", dialect: "rest", ...ours("grpc-web") },
+    { ...all, name: "Isthmus, Connect JSON to binary", dialect: "connect-json", ...ours("connect") },
+    { name: HAND_MADE, lacks: noUpload, dialect: "rest", entry: BY_HAND, options: handMade },
   ];
 }
 
@@ -70,17 +76,17 @@ export function createSubjects(around: Surroundings): readonly Subject[] {
   const goProxy = (program: string) => () => start(CORE.measured, program, [`127.0.0.1:${backendPort}`]);
   const all = { lacks: {} };
   const subjects: Subject[] = [
-    ...createWorkers(backendPort, set).map(({ name, dialect, entry, options }) => ({
-      ...all,
+    ...createWorkers(backendPort, set).map(({ name, dialect, lacks, entry, options }) => ({
       name,
       dialect,
+      lacks,
       start: () => startWorker(entry, set, options),
     })),
     { ...all, name: "grpc-gateway", dialect: "rest", start: goProxy(go.program.gateway) },
     {
       name: "vanguard-go",
       dialect: "rest",
-      lacks: { Watch: "its REST has streams of HttpBody only" },
+      lacks: { Watch: NO_STREAMS, Upload: NO_STREAMS },
       start: goProxy(go.program.vanguard),
     },
     {
@@ -91,7 +97,7 @@ export function createSubjects(around: Surroundings): readonly Subject[] {
     },
   ];
   if (typeof envoy !== "string") {
-    subjects.push({ ...all, name: "Envoy", dialect: "rest", start: () => startEnvoy(envoy, around) });
+    subjects.push({ ...all, name: "Envoy", dialect: "rest-array", start: () => startEnvoy(envoy, around) });
   }
   return subjects;
 }

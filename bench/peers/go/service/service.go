@@ -32,6 +32,17 @@ func (s *Shop) Watch(_ context.Context, r *connect.Request[gen.WatchRequest], ou
 	return nil
 }
 
+func (s *Shop) Upload(_ context.Context, in *connect.ClientStream[gen.Item]) (*connect.Response[gen.UploadResult], error) {
+	count := int32(0)
+	for in.Receive() {
+		count++
+	}
+	if err := in.Err(); err != nil {
+		return nil, err
+	}
+	return connect.NewResponse(&gen.UploadResult{Count: count}), nil
+}
+
 func (s *Shop) Fail(context.Context, *connect.Request[gen.FailRequest]) (*connect.Response[gen.Item], error) {
 	return nil, connect.NewError(connect.CodeNotFound, errors.New("no such item"))
 }
