@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- peers [--quick | --full]`: what a request costs here and at the peers, with the same backend, the same
  * messages and the same load, on loopback. Main figure: CPU seconds of the proxy's process per request, as the kernel
- * counts them. `--quick`, the default, takes at most 15 minutes. `--smoke` takes one, and its figures mean nothing. `--write`
+ * counts them. `--quick`, the default, takes at most 15 minutes. `--smoke` takes two, and its figures mean nothing. `--write`
  * puts the report and its charts into bench/results.
  */
 import { load as machineLoad } from "./figures/machine.ts";
