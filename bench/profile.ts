@@ -28,6 +28,8 @@ interface Profile {
   /** Without any profiler. */
   readonly plain: Sample;
   readonly frames: Frame;
+  /** All that the profiler saw, idle time apart. */
+  readonly seenMicrosPerRequest: number;
   readonly gcMicrosPerRequest: number;
   readonly bytesPerRequest: number;
 }
@@ -81,8 +83,9 @@ async function profileWorker(bed: Bed, worker: WorkerSubject, seconds: number): 
       const frames = readFrames(await inspector.cpu(send), findFile);
       const gc = (sharesOf(frames).get("garbage collection") ?? 0) * frames.total;
       const gcMicrosPerRequest = gc / requests;
+      const seenMicrosPerRequest = frames.total / requests;
       const bytesPerRequest = sizeOf(await inspector.heap(send)) / requests;
-      profiles.push({ worker, load, plain, frames, gcMicrosPerRequest, bytesPerRequest });
+      profiles.push({ worker, load, plain, frames, seenMicrosPerRequest, gcMicrosPerRequest, bytesPerRequest });
     }
     inspector.close();
     return profiles;
@@ -107,6 +110,9 @@ function formatReport(profiles: readonly Profile[], loadBefore: number): string 
   const ours = profiles.filter(isOurs);
   const percent = (part: number): string => `${(part * 100).toFixed(1)} %`;
   const shares = ROOMS.map((room) => [room, ...ours.map(({ frames }) => percent(sharesOf(frames).get(room) ?? 0))]);
+  const seen = ["µs a request, as profiled", ...ours.map((one) => one.seenMicrosPerRequest.toFixed(0))];
+  const micros = ({ cpuSeconds, requests }: Sample): string => ((cpuSeconds / requests) * 1e6).toFixed(0);
+  const counted = ["CPU µs a request, by the kernel, unprofiled", ...ours.map(({ plain }) => micros(plain))];
   const garbage = profiles.map(({ worker, load, bytesPerRequest, gcMicrosPerRequest, frames }) => [
     `${worker.name}, ${load.name}`,
     (bytesPerRequest / 1024).toFixed(1),
@@ -120,8 +126,9 @@ function formatReport(profiles: readonly Profile[], loadBefore: number): string 
       "shares of a part below one per cent mean little, and a profiler costs time itself.\n",
     `## Shares of the busy time, ${REST}\n`,
     "By the room of src/ whose function was on top. Headers are protocol/metadata.ts and what it calls of the runtime. The " +
-      "runtime outside JavaScript is all that workerd does natively: sockets, HTTP, timers, streams that are piped.\n",
-    formatTable([["", ...ours.map(({ load }) => load.name)], ...shares]),
+      "runtime outside JavaScript is what it does natively as far as the profiler " +
+      "sees it. It may not see all of that: the last two rows have what it saw beside what the kernel counted.\n",
+    formatTable([["", ...ours.map(({ load }) => load.name)], ...shares, seen, counted]),
     "## Flame graphs\n",
     ...ours.map(({ load }) => `![${load.name}](${flameOf(load)})\n`),
     "## Garbage\n",
