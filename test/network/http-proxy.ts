@@ -125,8 +125,8 @@ function exchangeOf(socket: Socket, answer: Answer): Exchange {
     answer,
     async write(...bytes) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      // An error means that the gateway has left: then nobody needs the bytes.
-      socket.write(joined(bytes), () => resolve());
+      // Once the gateway has left, nothing more is written.
+      socket.write(joined(bytes), (error) => error ?? resolve());
       await promise;
       await sleep(TAKE_MS);
     },
