@@ -2,7 +2,7 @@
 import { Code } from "@connectrpc/connect";
 import { fails, LATE, SERVED } from "./fault.ts";
 import { type HttpFault, headFault, never, UNREACHABLE } from "./http-fault.ts";
-import { type Answering, CHUNKED, formatHead, LAST_CHUNK, serveWhole } from "./http-proxy.ts";
+import { type Answering, CHUNKED, chunkOf, formatHead, LAST_CHUNK, serveWhole } from "./http-proxy.ts";
 
 export const BEFORE_THE_ANSWER: readonly HttpFault[] = [
   { ...headFault("refused", UNREACHABLE, serveWhole), refuses: true },
@@ -55,6 +55,9 @@ function page(status: number, ...more: string[]): Answering {
   return ({ write }) => write(formatHead({ status, fields }, ...more, `Content-Length: ${HTML.length}`), HTML);
 }
 
+const UNAVAILABLE_503 = fails(Code.Unavailable, "the backend answered with HTTP 503");
+const JSON_FIELDS = [["Content-Type", "application/json"]] as const;
+
 export const OTHER_ANSWERS: readonly HttpFault[] = [
   ...HTTP_CODES.map(([status, code]) =>
     headFault(`HTTP ${status} with a page`, fails(code, `the backend answered with HTTP ${status}`), page(status)),
@@ -80,15 +83,29 @@ export const OTHER_ANSWERS: readonly HttpFault[] = [
     inNode: UNREACHABLE,
   },
   headFault("HTTP 200 with a page", fails(Code.Unknown, "the backend answered with content type text/html"), page(200)),
-  headFault(
-    "HTTP 503 whose JSON breaks off",
-    fails(Code.Unavailable, "the backend answered with HTTP 503"),
-    async ({ write, reset }) => {
-      const fields = [["Content-Type", "application/json"]] as const;
-      await write(formatHead({ status: 503, fields }, "Content-Length: 100"), '{"code":"not_found","mess');
-      reset();
-    },
-  ),
+  headFault("HTTP 503 whose JSON breaks off", UNAVAILABLE_503, async ({ write, reset }) => {
+    await write(formatHead({ status: 503, fields: JSON_FIELDS }, "Content-Length: 100"), '{"code":"not_found","mess');
+    reset();
+  }),
+  {
+    // Of a stream the status tells it all; of a unary call the body may.
+    ...headFault("HTTP 503 whose JSON falls silent", UNAVAILABLE_503, async ({ write }) => {
+      await write(formatHead({ status: 503, fields: JSON_FIELDS }, "Content-Length: 100"), '{"code":"not_found","mess');
+      await never();
+    }),
+    unary: LATE,
+    unaryInEnvelopes: UNAVAILABLE_503,
+    stalls: true,
+  },
+  headFault("HTTP 503 with 2 MB of JSON", UNAVAILABLE_503, ({ write }) => {
+    const text = JSON.stringify({ code: "not_found", message: "m".repeat(2_000_000) });
+    return write(formatHead({ status: 503, fields: JSON_FIELDS }, `Content-Length: ${text.length}`), text);
+  }),
+  headFault("HTTP 503 with a page without end", UNAVAILABLE_503, async ({ write }) => {
+    await write(formatHead({ status: 503, fields: [["Content-Type", "text/html"]] }, CHUNKED));
+    // Until the gateway leaves.
+    for (;;) await write(chunkOf(Buffer.from(HTML)));
+  }),
   headFault("HTTP 103, then the answer", SERVED, async (exchange) => {
     await exchange.write(formatHead({ status: 103, fields: [["Link", "</style.css>; rel=preload"]] }));
     await serveWhole(exchange);
