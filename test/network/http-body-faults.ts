@@ -216,6 +216,13 @@ export const BODIES: readonly HttpFault[] = [
     }),
     inNode: UNREACHABLE,
   },
+  headFault("header fields that are no metadata", SERVED, async ({ answer, write }) => {
+    const odd = ["X-Odd: \u00e4\u20ac", "Trailer-: nameless", "X-Empty:", "grpc-status: 13", "Connect-Timeout-Ms: no"];
+    await write(formatHead(answer, CHUNKED, ...odd), chunkOf(answer.body), LAST_CHUNK);
+  }),
+  headFault("HTTP/1.0", SERVED, async ({ answer, close }) => {
+    close(formatHead(answer, `Content-Length: ${answer.body.length}`).replace("HTTP/1.1", "HTTP/1.0"), answer.body);
+  }),
   headFault("two lengths", UNREACHABLE, async ({ answer, write }) => {
     await write(formatHead(answer, `Content-Length: ${answer.body.length}`, "Content-Length: 3"), answer.body);
   }),
