@@ -3,7 +3,17 @@ import { defineConfig } from "vitest/config";
 
 const WORKERD_TESTS = "test/**/*.workerd.test.ts";
 
-/** Two lanes: "plain" runs in Node, "workerd" inside the runtime itself. */
+/** Tests that go through the whole codec. */
+const CODEC_TESTS = [
+  ...["codec", "compile", "encode-request", "extension", "merge-wire", "oracle"].map(
+    (name) => `test/codec/${name}.test.ts`,
+  ),
+  "test/codec-api.test.ts",
+  "test/gateway.test.ts",
+  "test/rest-streams.test.ts",
+];
+
+/** Lanes: "plain" runs in Node, "wasm" too, with the codec's WebAssembly engine, "workerd" inside the runtime itself. */
 export default defineConfig({
   test: {
     projects: [
@@ -14,6 +24,16 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [WORKERD_TESTS],
           // Tests that start workerd or a compiler take their time on a busy machine.
+          testTimeout: 20_000,
+          hookTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          name: "wasm",
+          environment: "node",
+          include: CODEC_TESTS,
+          setupFiles: "test/wasm-lane.ts",
           testTimeout: 20_000,
           hookTimeout: 30_000,
         },

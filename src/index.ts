@@ -1,8 +1,12 @@
 /** The Worker: one gateway per isolate, made on its first request. */
 import { Router } from "itty-router";
+import engine from "../gen/codec.wasm";
 import schema from "../gen/schema.bin";
+import { useWasm } from "./codec/wasm-engine.ts";
 import { createGateway, type Gateway } from "./image-gateway.ts";
 import { readVariables } from "./variables.ts";
+
+useWasm(engine);
 
 /** Paths of the Worker itself, beside the API. */
 const OPERATIONS_PATH = /^https?:\/\/[^/]+\/healthz$/;

@@ -18,7 +18,10 @@ const TOP = ["options", "config", "variables", "observe", "plan", "serve", "gate
 /** A file of src belongs to the room that its folder names, or its own name. */
 const ROOMS: Readonly<Record<string, Room>> = {
   schema: { rooms: [], packages: [PROTOBUF, CONNECT] },
-  codec: { rooms: ["schema"], packages: [CONNECT] },
+  // AssemblyScript.
+  wasm: { rooms: [], packages: [] },
+  codec: { rooms: ["schema", "wasm"], packages: [CONNECT] },
+  "use-wasm": { rooms: ["codec", "codec.wasm"], packages: [] },
   route: { rooms: ["schema"], packages: [CONNECT] },
   call: { rooms: ["schema"], packages: [CONNECT] },
   protocol: { rooms: ["call", "schema"], packages: [CONNECT] },
@@ -36,7 +39,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   "image-gateway": { rooms: [...BELOW_GATEWAY, "options", "variables", "plan", "serve"], packages: [CONNECT] },
   "codec-api": { rooms: [...BELOW_GATEWAY, "options", "config"], packages: [CONNECT, PROTOBUF] },
   openapi: { rooms: ["schema", "route"], packages: [CONNECT] },
-  index: { rooms: [...TOP, "openapi"], packages: ["itty-router"] },
+  index: { rooms: [...TOP, "codec", "openapi"], packages: ["itty-router"] },
   node: { rooms: [...BELOW_GATEWAY, ...TOP, "openapi", "index"], packages: "any" },
   cli: { rooms: "any", packages: "any" },
 };

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { afterEach, expect, test, vi } from "vitest";
+import { loadEngine } from "../src/node/worker.ts";
 import { writeImage } from "../src/schema/image-write.ts";
 import { readSchema } from "../src/schema/read.ts";
 import { librarySet, serveLibrary } from "./library-backend.ts";
@@ -9,11 +10,15 @@ interface Worker {
   fetch(request: Request, env: Readonly<Record<string, unknown>>): Promise<Response>;
 }
 
-/** In the place of gen/schema.bin, which belongs to whoever deploys. */
+/** In the place of what is in gen: the schema belongs to whoever deploys, and Node takes no modules of wasm as Workers do. */
 const generated: Plugin = {
   name: "generated",
   setup({ onLoad, onResolve }) {
     onResolve({ filter: /gen\/schema\.bin$/ }, () => ({ path: "schema.bin", namespace: "generated" }));
+    onResolve({ filter: /gen\/codec\.wasm$/ }, () => ({ path: "codec.wasm", namespace: "engine" }));
+    onLoad({ filter: /.*/, namespace: "engine" }, async () => ({
+      contents: `export default new WebAssembly.Module(Buffer.from("${Buffer.from(await loadEngine()).toString("base64")}", "base64"))`,
+    }));
     onLoad({ filter: /.*/, namespace: "generated" }, () => ({
       contents: writeImage(readSchema(librarySet)),
       loader: "binary",

@@ -1,6 +1,6 @@
 /** What `npm pack` would publish, as somebody who installs it meets it. */
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -102,6 +102,23 @@ describe("the package", () => {
   it("has types for node16 resolution", async () => {
     await writeFile(join(folder, "user.mts"), USER);
     await expect(compile(folder, "node16", "node16")).resolves.toBeDefined();
+  });
+
+  it("has the WebAssembly engine in Node and in Workers, and does without elsewhere", async () => {
+    const script = 'import "isthmus/codec"; console.log((await import(process.argv[1])).hasWasm());';
+    const engine = join(folder, "node_modules/isthmus/dist/codec/wasm-engine.js");
+    const hasWasm = await run(process.execPath, ["--input-type=module", "-e", script, engine], { cwd: folder });
+    expect(hasWasm.stdout).toBe("true\n");
+    expect(files).toContain("dist/codec.wasm");
+
+    const { exports } = JSON.parse(await readFile(join(folder, "node_modules/isthmus/package.json"), "utf8"));
+    for (const entry of [".", "./image", "./codec"]) {
+      const { workerd, default: other } = exports[entry] as Record<string, string>;
+      expect(files).toContain(workerd?.slice(2));
+      expect(files).toContain(other?.slice(2));
+      const module = await readFile(join(folder, "node_modules/isthmus", workerd ?? ""), "utf8");
+      expect(module).toContain('import "./use-wasm.js"');
+    }
   });
 
   it("has the command", async () => {

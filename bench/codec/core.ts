@@ -24,6 +24,8 @@ export interface Figures {
   readonly payload: string;
   /** One call of ours, median. */
   readonly us: number;
+  /** How many times faster than ours without WebAssembly. */
+  readonly timesScript: number;
   /** How many times faster than @bufbuild/protobuf. */
   readonly timesProtobufEs: number;
   /** Time of ours over that of bare JSON. */
@@ -82,6 +84,7 @@ export class Core {
       operation,
       payload: name,
       us: median(times.map(({ ours }) => ours)),
+      timesScript: median(times.map(({ ours, script }) => script / ours)),
       timesProtobufEs: median(times.map(({ ours, protobufEs }) => protobufEs / ours)),
       ofBare: median(times.map(({ ours, bare }) => ours / bare)),
     };

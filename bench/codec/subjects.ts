@@ -1,11 +1,16 @@
 /** What is compared: our codec, @bufbuild/protobuf, and text coding with JSON.parse or JSON.stringify alone. */
 import { type DescMessage, fromBinary, fromJson, toBinary, toJson } from "@bufbuild/protobuf";
+import type { Codec } from "../../src/codec/codec.ts";
+import { compileScriptCodec } from "../../src/codec/compile.ts";
 import { createCodec } from "../../src/codec-api.ts";
+import { JSON_DEFAULTS } from "../../src/config.ts";
+import { builtinMessage } from "../../src/schema/builtin.ts";
+import { createMessageReader } from "../../src/schema/read-message.ts";
 import { type Order, reordered } from "./wire-order.ts";
 
 export type Operation = "encode" | "decode";
-/** `bare` is the JSON half alone, without a schema. */
-export const SUBJECTS = ["ours", "protobufEs", "bare"] as const;
+/** `script` is ours without WebAssembly; `bare` is the JSON half alone, without a schema. */
+export const SUBJECTS = ["ours", "script", "protobufEs", "bare"] as const;
 export type Subject = (typeof SUBJECTS)[number];
 
 /** Converts the variant of that number. */
@@ -17,6 +22,7 @@ export interface Subjects {
   readonly jsonBytes: number;
 }
 
+const messages = createMessageReader();
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -35,8 +41,10 @@ export function createSubjects(
 function encoders(desc: DescMessage, inputs: readonly Uint8Array[]): Record<Subject, Run> {
   const input = (variant: number) => inputs[variant] as Uint8Array;
   const codec = createCodec(desc);
+  const script = createScriptCodec(desc);
   const runs = {
     ours: (variant: number) => codec.encode(input(variant)),
+    script: (variant: number) => script.encode(input(variant)),
     protobufEs: (variant: number) => toBinary(desc, fromJson(desc, JSON.parse(decoder.decode(input(variant))))),
     bare: (variant: number) => JSON.parse(decoder.decode(input(variant))),
   };
@@ -53,6 +61,7 @@ function decoders(desc: DescMessage, values: readonly unknown[], order?: Order):
   const objects = inputs.map((wire) => toJson(desc, fromBinary(desc, wire)));
   const input = (variant: number) => inputs[variant] as Uint8Array;
   const codec = createCodec(desc);
+  const script = createScriptCodec(desc);
   for (const [variant, wire] of inputs.entries()) {
     const ours = toBinary(desc, fromJson(desc, JSON.parse(decoder.decode(codec.decode(input(variant))))));
     if (show(desc, ours) !== show(desc, wire)) {
@@ -61,6 +70,7 @@ function decoders(desc: DescMessage, values: readonly unknown[], order?: Order):
   }
   return {
     ours: (variant) => codec.decode(input(variant)),
+    script: (variant) => script.decode(input(variant)),
     protobufEs: (variant) => encoder.encode(JSON.stringify(toJson(desc, fromBinary(desc, input(variant))))),
     bare: (variant) => encoder.encode(JSON.stringify(objects[variant])),
   };
@@ -68,4 +78,11 @@ function decoders(desc: DescMessage, values: readonly unknown[], order?: Order):
 
 function show(desc: DescMessage, wire: Uint8Array): string {
   return JSON.stringify(toJson(desc, fromBinary(desc, wire)));
+}
+
+function createScriptCodec(desc: DescMessage): Pick<Codec, "encode" | "decode"> {
+  return compileScriptCodec(messages.read(desc), {
+    registry: { message: builtinMessage },
+    options: JSON_DEFAULTS,
+  });
 }

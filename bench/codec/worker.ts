@@ -1,7 +1,11 @@
 /** The measurements inside workerd: one for each request, so that no request is long. */
 import set from "bench.bin";
+import engine from "codec.wasm";
+import { useWasm } from "../../src/codec/wasm-engine.ts";
 import { Core } from "./core.ts";
 import type { Operation } from "./subjects.ts";
+
+useWasm(engine);
 
 let core: Core | undefined;
 

@@ -1,9 +1,11 @@
 /** The measurements in workerd, asked for from Node. */
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { COMPATIBILITY_DATE } from "../../src/node/dev.ts";
+import { buildWasm } from "../../src/node/wasm.ts";
 import type { Core } from "./core.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -13,6 +15,7 @@ export async function startWorkerd(set: Uint8Array): Promise<Runtime> {
       modules: [
         { type: "ESModule", path: "worker.js", contents: await bundle() },
         { type: "Data", path: "bench.bin", contents: set },
+        { type: "CompiledWasm", path: "codec.wasm", contents: await readFile(await buildWasm()) },
       ],
       compatibilityDate: COMPATIBILITY_DATE,
       log: new Log(LogLevel.NONE),
@@ -46,7 +49,7 @@ async function bundle(): Promise<string> {
     format: "esm",
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
-    external: ["bench.bin"],
+    external: ["bench.bin", "codec.wasm"],
     logLevel: "silent",
     write: false,
   });

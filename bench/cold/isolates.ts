@@ -3,8 +3,10 @@
  *
  * The clock stands outside: that of the runtime is zero while modules are evaluated, and ticks in whole milliseconds.
  */
+import { readFile } from "node:fs/promises";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { COMPATIBILITY_DATE } from "../../src/node/dev.ts";
+import { buildWasm } from "../../src/node/wasm.ts";
 import { CALLS } from "./round.ts";
 import { bundle, type Subject } from "./subject.ts";
 
@@ -12,13 +14,14 @@ const WORKERS = { gateway: "callingWorker", codec: "transcodingWorker" } as cons
 
 /** Subjects take turns, so that what else the machine does falls on all alike. */
 export async function measureIsolates(subjects: readonly Subject[], rounds: number): Promise<void> {
+  const engine = (await readFile(await buildWasm())).toString("base64");
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       modules: [
         { type: "ESModule", path: "loader.js", contents: await bundle('export { default } from "./loader.ts";') },
       ],
       workerLoaders: { LOADER: {} },
-      bindings: { SUBJECTS: await Promise.all(subjects.map(bindingOf)), COMPATIBILITY_DATE },
+      bindings: { SUBJECTS: await Promise.all(subjects.map(bindingOf)), COMPATIBILITY_DATE, ENGINE: engine },
       compatibilityDate: COMPATIBILITY_DATE,
       log: new Log(LogLevel.NONE),
       cf: false,

@@ -1,7 +1,7 @@
 /** The Worker that makes isolates: each path begins with a subject's number, and an isolate that is not there yet is made. */
 
 interface Modules {
-  readonly [name: string]: string | { readonly data: ArrayBuffer };
+  readonly [name: string]: string | { readonly data: ArrayBuffer } | { readonly wasm: ArrayBuffer };
 }
 
 interface Env {
@@ -15,6 +15,8 @@ interface Env {
   /** Schemas in base64. */
   readonly SUBJECTS: readonly { readonly script: string; readonly schema: string; readonly call: object }[];
   readonly COMPATIBILITY_DATE: string;
+  /** The codec's, in base64. */
+  readonly ENGINE: string;
 }
 
 export default {
@@ -24,10 +26,11 @@ export default {
     const stub = env.LOADER.get(`${subject}/${isolate}`, async () => {
       const { script, schema, call } = env.SUBJECTS[Number(subject)] ?? { script: "", schema: "", call: {} };
       const data = (Uint8Array.fromBase64(schema) as Uint8Array<ArrayBuffer>).buffer;
+      const wasm = (Uint8Array.fromBase64(env.ENGINE) as Uint8Array<ArrayBuffer>).buffer;
       return {
         compatibilityDate: env.COMPATIBILITY_DATE,
         mainModule: "worker.js",
-        modules: { "worker.js": script, "schema.bin": { data } },
+        modules: { "worker.js": script, "schema.bin": { data }, "codec.wasm": { wasm } },
         env: { CALL: call },
       };
     });

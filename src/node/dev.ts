@@ -8,7 +8,7 @@ import { readVariables } from "../variables.ts";
 import { createOutbound, type Outbound } from "./outbound.ts";
 import { explainPort } from "./port.ts";
 import { type BackendWatch, watchBackends } from "./watch-backends.ts";
-import { loadWorker, SCHEMA_IMAGE } from "./worker.ts";
+import { ENGINE, loadEngine, loadWorker, SCHEMA_IMAGE } from "./worker.ts";
 
 /** Also in wrangler.toml. */
 export const COMPATIBILITY_DATE = "2026-10-01";
@@ -54,7 +54,7 @@ export async function startDevServer({ schema, host, port, warn, log, ...rest }:
   const options = readVariables(variables);
   createGateway({ ...options, schema: image, warn });
   const backends = Object.values(options.backends);
-  const worker = await loadWorker();
+  const [worker, engine] = await Promise.all([loadWorker(), loadEngine()]);
   const outbound = await createOutbound(backends, log);
   let watch: BackendWatch | undefined;
   const runtime = { compatibilityDate: COMPATIBILITY_DATE, compatibilityFlags: COMPATIBILITY_FLAGS };
@@ -67,6 +67,7 @@ export async function startDevServer({ schema, host, port, warn, log, ...rest }:
           modules: [
             { type: "ESModule", path: ENTRY, contents: worker },
             { type: "Data", path: new URL(SCHEMA_IMAGE, `file://${ENTRY}`).pathname, contents: image },
+            { type: "CompiledWasm", path: new URL(ENGINE, `file://${ENTRY}`).pathname, contents: engine },
           ],
           bindings: variables,
           ...(outbound && { outboundService: OUTBOUND }),

@@ -1,14 +1,24 @@
-/** The Worker (src/index.ts) as one module of JavaScript, its schema apart. */
+/** The Worker (src/index.ts) as one module of JavaScript, its schema and the codec's engine apart. */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 /** What the Worker calls its schema image: seen from src/index.ts, and from dist/worker.js alike. */
 export const SCHEMA_IMAGE = "../gen/schema.bin";
 
+/** The same of the codec's WebAssembly engine. */
+export const ENGINE = "../gen/codec.wasm";
+
 /** @returns the source text: bundled afresh in a checkout, as it was built in the package. */
 export async function loadWorker(): Promise<string> {
   if (import.meta.url.endsWith(".ts")) return bundleWorker();
   return readFile(new URL("../worker.js", import.meta.url), "utf8");
+}
+
+/** @returns the compiled engine: of the sources in a checkout, as it was built in the package. */
+export async function loadEngine(): Promise<Uint8Array<ArrayBuffer>> {
+  if (!import.meta.url.endsWith(".ts")) return readFile(new URL("../codec.wasm", import.meta.url));
+  const { buildWasm } = await import("./wasm.ts");
+  return readFile(await buildWasm());
 }
 
 /** Bundles src/index.ts, minified; only in a checkout. */
@@ -21,7 +31,7 @@ export async function bundleWorker(): Promise<string> {
     format: "esm",
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
-    external: ["*.bin"],
+    external: ["*.bin", "*.wasm"],
     // As in wrangler.toml, which says why.
     define: { process: "undefined" },
     logLevel: "silent",

@@ -1,10 +1,14 @@
 /** The Worker under test: a gateway whose options and schema are bindings. */
+import engine from "codec.wasm";
+import { useWasm } from "../../src/codec/wasm-engine.ts";
 import { createGateway, type Gateway, type ImageGatewayOptions } from "../../src/image-gateway.ts";
 
 interface Env {
   readonly OPTIONS: Omit<ImageGatewayOptions, "schema">;
   readonly SCHEMA: ArrayBuffer;
 }
+
+useWasm(engine);
 
 let gateway: Gateway | undefined;
 

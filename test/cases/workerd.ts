@@ -1,13 +1,14 @@
 /** Raw workerd: one process, one service and one socket for each gateway. Nothing between the socket and the Worker. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { build } from "esbuild";
+import { buildWasm } from "../../src/node/wasm.ts";
 import { markChecked } from "../../src/route/mark-checked.ts";
 import { writeImage } from "../../src/schema/image-write.ts";
 import { readSchema } from "../../src/schema/read.ts";
@@ -44,6 +45,7 @@ export async function startWorkerd(
 ): Promise<Workerd> {
   const folder = await mkdtemp(join(tmpdir(), "isthmus-cases-"));
   await bundle(entry, join(folder, "worker.js"));
+  await copyFile(await buildWasm(), join(folder, "codec.wasm"));
   await writeFile(join(folder, "schema.bin"), writeImage(markChecked(readSchema(schema))));
   for (const [i, one] of options.entries()) await writeFile(join(folder, `options${i}.json`), JSON.stringify(one));
   await writeFile(join(folder, "config.capnp"), formatConfig(options.length, flags));
@@ -88,6 +90,7 @@ async function bundle(entry: string, outfile: string): Promise<void> {
     conditions: ["workerd", "worker", "browser"],
     // A file beside it, of which worker.js itself says nothing.
     sourcemap: "external",
+    external: ["codec.wasm"],
     logLevel: "silent",
   });
 }
@@ -117,7 +120,10 @@ function formatConfig(count: number, flags: readonly string[]): string {
   const numbers = Array.from({ length: count }, (_, i) => i);
   const services = numbers.map(
     (i) => `    (name = "gateway${i}", worker = (
-      modules = [(name = "worker.js", esModule = embed "worker.js")],
+      modules = [
+        (name = "worker.js", esModule = embed "worker.js"),
+        (name = "codec.wasm", wasm = embed "codec.wasm"),
+      ],
       compatibilityDate = "${COMPATIBILITY_DATE}",
       compatibilityFlags = ${JSON.stringify(flags)},
       globalOutbound = "backends",

@@ -73,11 +73,13 @@ describe("a new project", () => {
   });
 
   test("can be deployed", { timeout: 60_000 }, async () => {
-    const { stdout } = await run("npm", ["run", "deploy", "--", "--dry-run"], {
+    const { stdout } = await run("npm", ["run", "deploy", "--", "--dry-run", "--outdir", "out"], {
       cwd: app,
       env: { ...process.env, ...QUIET },
     });
     expect(stdout).toContain("--dry-run: exiting now");
+    // The codec's engine comes along.
+    expect((await readdir(join(app, "out"))).some((name) => name.endsWith("codec.wasm"))).toBe(true);
   });
 
   test("serves its API in front of a backend", { timeout: 60_000 }, async () => {

@@ -156,6 +156,8 @@ const defaults: JsonOptions = {
   maxDepth: 100,
 };
 
+export const kitchenMessage = (fullName: string) => messageOf(schema, fullName);
+
 export const field = (fullName: string, name: string) => {
   const found = messageOf(schema, fullName).fields.find((field) => field.name === name);
   if (!found) throw new Error(`no field ${name} in ${fullName}`);
@@ -165,7 +167,7 @@ export const field = (fullName: string, name: string) => {
 /** Codecs keep their tables by context: properties that draw options would compile them anew in every run. */
 const contexts = new Map<string, CodecContext>();
 
-function contextOf(options: Partial<JsonOptions>): CodecContext {
+export function contextOf(options: Partial<JsonOptions>): CodecContext {
   const key = JSON.stringify(options);
   let context = contexts.get(key);
   if (!context) {

@@ -1,6 +1,6 @@
 /**
  * `npm run conformance:protobuf [-- ARGUMENTS OF THE RUNNER]`: Google's conformance suite over our codec, binary and JSON,
- * required and recommended, for proto2, proto3 and editions.
+ * required and recommended, for proto2, proto3 and editions; without WebAssembly, and with it.
  *
  * Tests that fail today stand in known-failing.txt; one that passes must leave it. The runner is a program for Linux
  * (glibc 2.38 or newer) and macOS. Where it cannot run, the run says so and ends well, with nothing tested. The variable
@@ -12,6 +12,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildWasm } from "../../src/node/wasm.ts";
 import { compileSuite, SUITE } from "./descriptors.ts";
 
 const TESTEE = fileURLToPath(new URL("testee.ts", import.meta.url));
@@ -35,10 +36,16 @@ async function main(): Promise<number> {
     await writeFile(set, await compileSuite());
     const options = ["--enforce_recommended", "--maximum_edition", MAXIMUM_EDITION, "--failure_list", KNOWN_FAILING];
     const output = ["--output_dir", `${scratch}/`, ...process.argv.slice(2)];
-    const testee = [process.execPath, TESTEE, set];
-    const { status, signal } = spawnSync(command, [...prefix, ...options, ...output, ...testee], { stdio: "inherit" });
-    if (signal) throw new Error(`the runner was ended by ${signal}`);
-    return status ?? 1;
+    for (const engine of [[], [await buildWasm()]]) {
+      console.log(engine.length === 0 ? "without WebAssembly:" : "with WebAssembly:");
+      const testee = [process.execPath, TESTEE, set, ...engine];
+      const { status, signal } = spawnSync(command, [...prefix, ...options, ...output, ...testee], {
+        stdio: "inherit",
+      });
+      if (signal) throw new Error(`the runner was ended by ${signal}`);
+      if (status !== 0) return status ?? 1;
+    }
+    return 0;
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

@@ -1,17 +1,20 @@
 /**
- * The program that Google's conformance runner tests: `node testee.ts SET.binpb`, the descriptors of its messages.
+ * The program that Google's conformance runner tests: `node testee.ts SET.binpb [CODEC.wasm]`, the descriptors of its
+ * messages, and the engine; without one TypeScript does it all.
  *
  * Over stdin and stdout: the length in 4 bytes, little endian, then a conformance.ConformanceRequest; the response
  * likewise; again until stdin ends.
  */
 import { readFileSync } from "node:fs";
 import { stdin, stdout } from "node:process";
+import { useWasm } from "../../src/codec/wasm-engine.ts";
 import { createTestee } from "./answer.ts";
 
 const LENGTH_BYTES = 4;
 
-const [, , set] = process.argv;
-if (set === undefined) throw new Error("usage: testee.ts SET.binpb");
+const [, , set, engine] = process.argv;
+if (set === undefined) throw new Error("usage: testee.ts SET.binpb [CODEC.wasm]");
+if (engine !== undefined) useWasm(new WebAssembly.Module(readFileSync(engine)));
 const answer = createTestee(readFileSync(set));
 
 let pending = Buffer.alloc(0);

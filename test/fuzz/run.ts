@@ -1,12 +1,14 @@
 /**
  * `npm run fuzz [-- TARGET…] [--seconds 60] [--seed N]`: inputs without end for what the network reaches, or for some of
  * it; all targets share the time. `codec` is the oracle, with `--only conformance,encode` for some of its schemas and
- * properties.
+ * properties; with `--script` without WebAssembly.
  *
  * Prints its seed first; the same seed asks the same questions in the same order. What did not hold is shrunk, printed,
  * and ends the run with exit code 1.
  */
 import { parseArgs } from "node:util";
+import { useWasm } from "../../src/codec/wasm-engine.ts";
+import { wasmModule } from "../wasm.ts";
 import { fuzzCodec } from "./codec.ts";
 import { run } from "./target.ts";
 import { TARGETS } from "./targets.ts";
@@ -19,8 +21,10 @@ const { values, positionals } = parseArgs({
     seconds: { type: "string", default: "60" },
     seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 31)) },
     only: { type: "string", default: "" },
+    script: { type: "boolean", default: false },
   },
 });
+if (!values.script) useWasm(wasmModule);
 const all = ["codec", ...Object.keys(TARGETS)];
 const names = positionals.length > 0 ? positionals : all;
 const stranger = names.find((name) => !all.includes(name));
