@@ -21,6 +21,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   // AssemblyScript.
   wasm: { rooms: [], packages: [] },
   codec: { rooms: ["schema", "wasm"], packages: [CONNECT] },
+  // In the Worker instead of its namesake.
+  "connect-error": { rooms: [], packages: [] },
   "use-wasm": { rooms: ["codec", "codec.wasm"], packages: [] },
   route: { rooms: ["schema"], packages: [CONNECT] },
   call: { rooms: ["schema"], packages: [CONNECT] },

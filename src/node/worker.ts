@@ -32,8 +32,8 @@ export async function bundleWorker(): Promise<string> {
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
     external: ["*.bin", "*.wasm"],
-    // As in wrangler.toml, which says why.
-    define: { process: "undefined" },
+    // As in wrangler.toml.
+    alias: { "@connectrpc/connect": fileURLToPath(new URL("../connect-error.ts", import.meta.url)) },
     logLevel: "silent",
     write: false,
   });
