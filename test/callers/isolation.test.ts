@@ -8,8 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { serve } from "srvx";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { useWasm } from "../../src/codec/wasm-engine.ts";
 import { createGateway } from "../../src/gateway.ts";
+import { wasmModule } from "../wasm.ts";
 import { type Arrival, echo, messageOf, openBackend, openGateways, set } from "./gateway.ts";
 
 const CALLS = 1_500;
@@ -22,22 +24,27 @@ const OPTIONS = [
   { forms: true, readMaxBytes: 65_536 },
 ] as const;
 const workerd = await openGateways(backend, OPTIONS);
-const node = await Promise.all(
-  OPTIONS.map(async (options) => {
-    const gateway = createGateway({
-      schema: set,
-      rpc: "all",
-      backends: { "*": { url: backend.url } },
-      warn() {},
-      ...options,
-    });
-    const server = serve({ fetch: gateway.fetch, hostname: "127.0.0.1", port: 0, silent: true });
-    await server.ready();
-    return server;
-  }),
-);
-afterAll(() => Promise.all(node.map((server) => server.close(true))));
-const nodePorts = node.map(({ url }) => Number(url?.split(":").at(2)?.replace("/", "")));
+afterAll(() => useWasm(undefined));
+
+/** In this process. @returns their ports. */
+async function openInNode(engine: WebAssembly.Module | undefined): Promise<readonly number[]> {
+  useWasm(engine);
+  return Promise.all(
+    OPTIONS.map(async (options) => {
+      const gateway = createGateway({
+        schema: set,
+        rpc: "all",
+        backends: { "*": { url: backend.url } },
+        warn() {},
+        ...options,
+      });
+      const server = serve({ fetch: gateway.fetch, hostname: "127.0.0.1", port: 0, silent: true });
+      onTestFinished(() => server.close(true));
+      await server.ready();
+      return Number(server.url?.split(":").at(2)?.replace("/", ""));
+    }),
+  );
+}
 
 /** Connections go from one call to the next, as those of a proxy would. */
 const agent = new http.Agent({ keepAlive: true, maxSockets: AT_ONCE });
@@ -97,7 +104,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     ending: "ok",
     send: (secret) => ({ path: `/things?text=${secret}&list=${secret}&thing.text=${secret}` }),
   },
-  "JSON for the fast engine": {
+  "JSON for the fast engines": {
     status: 200,
     ending: "ok",
     send: (secret, length) =>
@@ -327,13 +334,15 @@ async function talk(secret: string, port: number, leaves: boolean): Promise<read
 
 describe("no call sees anything of another", () => {
   test.each([
-    ["workerd", workerd.ports, 60],
+    ["workerd", async () => workerd.ports, 60],
     // There are no WebSockets.
-    ["Node", nodePorts, 0],
+    ["Node, with the engine in WebAssembly", () => openInNode(wasmModule), 0],
+    ["Node, with the engine in TypeScript", () => openInNode(undefined), 0],
   ] as const)(
     "of every kind, at once, before Connect and gRPC-Web, in %s",
     { timeout: 60_000 },
-    async (_, ports, count) => {
+    async (_, open, count) => {
+      const ports = await open();
       backend.answer = answer;
       const log = vi.spyOn(console, "error").mockReturnValue();
       const sockets = Array.from({ length: count }, async (_, i) => {
