@@ -42,7 +42,7 @@ export class ConnectError extends Error {
 
   /** The fourth argument, outgoing details as messages, is for servers. */
   constructor(message: string, code = Code.Unknown as number, metadata?: HeadersInit, _?: never[], cause?: unknown) {
-    super(message);
+    super(message === "" ? `[${snakeCase(code)}]` : `[${snakeCase(code)}] ${message}`);
     this.rawMessage = message;
     this.code = code;
     this.metadata = new Headers(metadata);
@@ -57,4 +57,9 @@ export class ConnectError extends Error {
     if (isAbort) return new ConnectError(reason.message, Code.Canceled as number);
     return new ConnectError(reason.message, code, undefined, undefined, reason);
   }
+}
+
+/** How the protocol, and logs, name a code. */
+function snakeCase(code: number): string {
+  return `${Code[code]}`.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 }

@@ -25,6 +25,7 @@ test("an error has what the library's has", () => {
   const of = ["no", 5, { "x-a": "1" }, undefined, "cause"] as const;
   expect(parts(new ConnectError(...of))).toEqual(parts(new library.ConnectError(...of)));
   expect(parts(new ConnectError("no"))).toEqual(parts(new library.ConnectError("no")));
+  expect(parts(new ConnectError("", 8))).toEqual(parts(new library.ConnectError("", 8)));
 });
 
 describe("from", () => {
@@ -40,6 +41,6 @@ describe("from", () => {
 });
 
 function parts(error: ConnectError | library.ConnectError) {
-  const { name, rawMessage, code, metadata, details, cause } = error;
-  return { name, rawMessage, code, metadata: [...metadata], details, cause };
+  const { name, message, rawMessage, code, metadata, details, cause } = error;
+  return { name, message, rawMessage, code, metadata: [...metadata], details, cause };
 }

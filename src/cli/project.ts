@@ -81,6 +81,7 @@ compatibility_date = "2026-10-01"
 compatibility_flags = ["enable_request_signal"]
 send_metrics = false
 minify = true
+keep_names = false
 
 # proto/ is compiled to gen/schema.bin, and again whenever a file in it changes under \`wrangler dev\`.
 [build]

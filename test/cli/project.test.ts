@@ -10,8 +10,11 @@ test("runs in the same runtime as the Worker of this package", async () => {
   for (const toml of [own, files["wrangler.toml"]]) {
     expect(toml).toContain(`compatibility_date = "${COMPATIBILITY_DATE}"`);
     expect(toml).toContain(`compatibility_flags = ${JSON.stringify(COMPATIBILITY_FLAGS)}`);
-    expect(toml).toMatch(/^\[define\]\nprocess = "undefined"$/m);
   }
+});
+
+test("starts without what asks the runtime for a global that takes 5 ms to make", () => {
+  expect(files["wrangler.toml"]).toMatch(/^\[define\]\nprocess = "undefined"$/m);
 });
 
 test("is named and depends as it is told", () => {
