@@ -49,6 +49,10 @@ type Handler = (request: Book, context: HandlerContext) => Book | Promise<Book>;
 
 const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, librarySet));
 
+const book = registry.getMessage("library.v1.Book");
+if (!book) throw new Error("no Book");
+export const BookDesc: DescMessage = book;
+
 function methodsOf(service: string): readonly DescMethodUnary[] {
   return (registry.getService(service)?.methods ?? []) as DescMethodUnary[];
 }

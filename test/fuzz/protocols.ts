@@ -1,5 +1,7 @@
 /** The formats of Connect and gRPC-Web. */
 import { deepStrictEqual, strictEqual } from "node:assert";
+import { gunzipSync } from "node:zlib";
+import { fromBinary, fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { createEnvelopeReadableStream } from "@connectrpc/connect/protocol";
 import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protocol-connect";
@@ -10,7 +12,7 @@ import { parseTimeout } from "../../src/protocol/deadline.ts";
 import { type Envelope, EnvelopeCutter } from "../../src/protocol/envelope.ts";
 import { decodeMessage, encodeMessage, parseTrailers } from "../../src/protocol/grpc-web.ts";
 import { requestMetadata } from "../../src/protocol/metadata.ts";
-import { gatewayOf } from "../library-backend.ts";
+import { BookDesc, gatewayOf } from "../library-backend.ts";
 import { bytesOf, cut, outcomeOf, type Target, textOf } from "./target.ts";
 
 const MAX_BYTES = 64;
@@ -64,16 +66,24 @@ function envelopesOf(chunks: readonly Uint8Array[]): {
 
 const ANSWER = { status: 200, headers: { "content-type": "application/proto" } };
 
-let asked = 0;
+/** Messages that reached the backend. */
+const asked: Uint8Array[] = [];
 
-async function answer(): Promise<Response> {
-  asked++;
+async function answer(_: unknown, init?: RequestInit): Promise<Response> {
+  asked.push(new Uint8Array(await new Response(init?.body).arrayBuffer()));
   return new Response(new Uint8Array(0), ANSWER);
 }
 
-const gateway = gatewayOf("", { rpc: "all", backends: { "*": { url: "http://backend.example", fetch: answer } } });
+const gateway = gatewayOf("", {
+  rpc: "all",
+  forms: true,
+  backends: { "*": { url: "http://backend.example", fetch: answer } },
+});
 
-/** Whatever the query: the backend is asked only for what is a right GET, and no answer blames it. */
+/**
+ * Whatever the query: the backend is asked only for what is a right GET, as URLSearchParams and protobuf-es read it, and
+ * no answer blames it.
+ */
 export const connectGet: Target = {
   inputs: textOf(
     ..."connect=v1& connect=v2 encoding=proto& encoding=json& encoding= base64=1& base64=0 message= message=%7B%7D& message=CgFh& compression=gzip& compression=identity& compression=nope CgFh %0A%01a %ff == & = +".split(
@@ -81,13 +91,76 @@ export const connectGet: Target = {
     ),
   ),
   async ask(input) {
-    const before = asked;
+    asked.length = 0;
     const query = encodeURI(input.toWellFormed()).replaceAll("%25", "%").replaceAll("#", "");
     const response = await gateway.fetch(new Request(`http://gateway.example/library.v1.Library/GetBook?${query}`));
     await response.arrayBuffer();
     // Connect's unimplemented, for a compression that nobody knows.
     strictEqual(response.status < 500 || response.status === 501, true, `HTTP ${response.status}`);
-    strictEqual(asked - before, response.status === 200 ? 1 : 0);
+    strictEqual(asked.length, response.status === 200 ? 1 : 0);
+    const [wire] = asked;
+    if (wire) checkMessage(wire, query);
+  },
+};
+
+/** connectrpc.com/docs/protocol, "Unary-Get-Request". What was binary passes as it is. */
+function checkMessage(wire: Uint8Array, query: string): void {
+  const parameters = new URLSearchParams(query);
+  // Its escapes may be of any bytes, which URLSearchParams takes for UTF-8.
+  const [, text = ""] = /(?:^|&)message(?:=([^&]*)|(?=&|$))/.exec(query) ?? [];
+  const byteOf = (_: string, digits: string) => String.fromCharCode(Number.parseInt(digits, 16));
+  const raw = Buffer.from(text.replaceAll("+", " ").replace(/%([0-9a-f]{2})/gi, byteOf), "latin1");
+  const sent = parameters.get("base64") === "1" ? Buffer.from(raw.toString(), "base64url") : raw;
+  const bytes = parameters.get("compression") === "gzip" ? gunzipSync(sent) : sent;
+  if (parameters.get("encoding") === "proto") {
+    deepStrictEqual([...wire], [...bytes]);
+    return;
+  }
+  const message = fromJson(BookDesc, JSON.parse(bytes.toString()));
+  deepStrictEqual(toJson(BookDesc, fromBinary(BookDesc, wire)), toJson(BookDesc, message));
+}
+
+/** Fields of a Book in a form, and where they go in its JSON. */
+const FORM_FIELDS: Readonly<Record<string, (value: string) => JsonObject>> = Object.assign(Object.create(null), {
+  name: (name: string) => ({ name }),
+  // The peer takes no exponents in quotes, which the conformance suite asks for.
+  pages: (pages: string) => ({ pages: INTEGER.test(pages) ? pages : String(Number(pages)) }),
+  note: (note: string) => ({ note }),
+  "other.by": (by: string) => ({ other: { by } }),
+});
+/** Of an int64, as ProtoJSON prints it. */
+const INTEGER = /^(?:0|-?[1-9]\d{0,17})$/;
+
+/** A form means what URLSearchParams reads in it, and one that means nothing reaches nobody. */
+export const form: Target = {
+  inputs: textOf(
+    ..."name= name note= pages= pages=12 pages=-3 other.by= nope= __proto__= other= a 0 1e3 = & & & + %20 %26 %C3%A9 %C3 %zz % é ;".split(
+      " ",
+    ),
+  ),
+  async ask(input) {
+    asked.length = 0;
+    const response = await gateway.fetch(
+      new Request("http://gateway.example/v1/books", {
+        method: "POST",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        body: input,
+      }),
+    );
+    await response.arrayBuffer();
+    const pairs = [...new URLSearchParams(`&${input}`)];
+    const names = pairs.map(([name]) => name);
+    const isRight =
+      /^(?:[^%\ufffd]|%(?:20|26|C3%A9))*$/.test(input) &&
+      new Set(names).size === names.length &&
+      pairs.every(([name, value]) => FORM_FIELDS[name] && (name !== "pages" || INTEGER.test(value)));
+    strictEqual(response.status === 200 || response.status === 400, true, `HTTP ${response.status}`);
+    strictEqual(asked.length, response.status === 200 ? 1 : 0);
+    if (isRight) strictEqual(response.status, 200, "refused");
+    const [wire] = asked;
+    if (!wire) return;
+    const message = Object.assign({}, ...pairs.map(([name, value]) => FORM_FIELDS[name]?.(value)));
+    deepStrictEqual(toJson(BookDesc, fromBinary(BookDesc, wire)), toJson(BookDesc, fromJson(BookDesc, message)));
   },
 };
 

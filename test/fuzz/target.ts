@@ -13,6 +13,11 @@ export interface Target {
   ask(input: string, salt: number): void | Promise<void>;
 }
 
+/** An input has some dozen bytes and takes a millisecond or two: a thousand times that is no noise. */
+const MAX_CPU_US = 2_000_000;
+/** The whole process has a tenth of it. */
+const MAX_MEMORY = 2 ** 30;
+
 /** So many inputs, those of the corpus first. @returns what did not hold, with the input and how to ask it again. */
 export async function run(name: string, target: Target, seed: number, count: number): Promise<string | undefined> {
   const corpus = readCorpus(name);
@@ -21,7 +26,14 @@ export async function run(name: string, target: Target, seed: number, count: num
     target.inputs,
     fc.tuple(known, changes).map(([text, changes]) => changed(text, changes)),
   );
-  const property = fc.asyncProperty(inputs, fc.nat(), async (input, salt) => target.ask(input, salt));
+  const property = fc.asyncProperty(inputs, fc.nat(), async (input, salt) => {
+    const before = process.cpuUsage();
+    await target.ask(input, salt);
+    const { user, system } = process.cpuUsage(before);
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    if (user + system > MAX_CPU_US) throw new Error(`took ${(user + system) / 1e6} s of CPU`);
+    if (heapUsed + arrayBuffers > MAX_MEMORY) throw new Error(`the process has ${heapUsed + arrayBuffers} bytes`);
+  });
   const examples = corpus.map((input, i): [string, number] => [input, i]);
   const details = await fc.check(property, { seed, numRuns: count, examples });
   return details.failed ? `${fc.defaultReportMessage(details)}\n${details.errorInstance}` : undefined;

@@ -1,7 +1,7 @@
 /** All that can be fuzzed, by the name that `npm run fuzz` knows it under. */
 import { descriptor, image, json, multipart, wire } from "./messages.ts";
 import { path, query, template } from "./paths.ts";
-import { connectGet, envelope, grpcWeb, headers } from "./protocols.ts";
+import { connectGet, envelope, form, grpcWeb, headers } from "./protocols.ts";
 import type { Target } from "./target.ts";
 
 export const TARGETS: Readonly<Record<string, Target>> = {
@@ -14,6 +14,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   "connect-get": connectGet,
   "grpc-web": grpcWeb,
   multipart,
+  form,
   headers,
   image,
   descriptor,
