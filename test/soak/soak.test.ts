@@ -10,7 +10,7 @@ test.skipIf(!existsSync("/proc/self/status"))(
     timeout: 90_000,
   },
   async () => {
-    const report = await soak({ callers: 120, quietSeconds: 4, attackSeconds: 8 });
+    const report = await soak({ callers: 120, hostile: 0.5, quietSeconds: 4, attackSeconds: 8 });
     expect(report.faultTexts).toEqual([]);
     expect(Math.min(...Object.values(report.done))).toBeGreaterThan(100);
     expect(judge(report).filter(({ holds }) => !holds)).toEqual([]);

@@ -15,8 +15,9 @@ import { type Deed, SLOW, STREAMS, UNARY } from "./good.ts";
 import { soakSet } from "./schema.ts";
 
 export interface SoakOptions {
-  /** Half of them are good; a sixth each does wrong, is slow, and leaves. */
   readonly callers: number;
+  /** The part of them that is no good: a third each does wrong, is slow, and leaves. */
+  readonly hostile: number;
   readonly quietSeconds: number;
   readonly attackSeconds: number;
 }
@@ -53,22 +54,23 @@ const MAX_TEXTS = 20;
 /** Idle connections to the backend are closed by then. */
 const SETTLE_MS = 15_000;
 
-export async function soak({ callers, quietSeconds, attackSeconds }: SoakOptions): Promise<SoakReport> {
+export async function soak({ callers, hostile, quietSeconds, attackSeconds }: SoakOptions): Promise<SoakReport> {
   const backend = await startBackend();
   const workerd = await startWorkerd(fileURLToPath(new URL("../cases/worker.ts", import.meta.url)), soakSet, [
     { rpc: "all", readMaxBytes: MAX_BYTES, backends: { "*": { url: backend.url } } },
   ]);
   try {
     const crowd = new Crowd(workerd.ports[0] ?? 0);
-    crowd.send("unary", callers / 3);
-    crowd.send("streams", callers / 6);
+    const good = callers * (1 - hostile);
+    crowd.send("unary", (good * 2) / 3);
+    crowd.send("streams", good / 3);
     await sleep(quietSeconds * 500);
     crowd.forgetLatencies();
     await sleep(quietSeconds * 500);
     const quietP99Ms = crowd.p99Ms();
     crowd.forgetLatencies();
     const handlesBefore = await handlesOf(workerd);
-    for (const kind of ["bad", "slow", "leaving"] as const) crowd.send(kind, callers / 6);
+    for (const kind of ["bad", "slow", "leaving"] as const) crowd.send(kind, (callers - good) / 3);
     const rssMiB = await watchMemory(workerd, attackSeconds);
     const attackP99Ms = crowd.p99Ms();
     await crowd.goHome();
