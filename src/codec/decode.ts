@@ -62,7 +62,7 @@ const specialWriters: Readonly<Record<Special, WriteContent>> = {
   any: writeAny,
 };
 
-function writeMessage(run: Decoding, message: Message, content: Spans): void {
+export function writeMessage(run: Decoding, message: Message, content: Spans): void {
   if (content.length === 2) {
     const [start, end] = content as [number, number];
     const printed = run.parts?.print(message, start, end, run.levelsLeft);
@@ -109,7 +109,7 @@ function writeMembers(run: Decoding, message: Message, content: Spans): void {
  *
  * @returns whether it is set: without presence, whether it is not zero or empty.
  */
-function writeField(run: Decoding, field: Field, spans: Spans): boolean {
+export function writeField(run: Decoding, field: Field, spans: Spans): boolean {
   if (field.map) return writeMap(run, field.map, spans);
   if (field.repeated) return writeList(run, field, spans);
   if (!field.message) return writeScalar(run, field, spans);

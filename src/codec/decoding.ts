@@ -37,7 +37,7 @@ export class Decoding {
   /** The printer, for messages inside of the one that it gave up. */
   readonly parts: Parts | undefined;
 
-  constructor(wire: Uint8Array, root: Message, context: CodecContext, parts: Parts | undefined) {
+  constructor(wire: Uint8Array, root: Message, context: CodecContext, parts?: Parts) {
     this.wire = wire;
     this.parts = parts;
     this.context = context;

@@ -7,7 +7,7 @@ import { NUMBER_BYTES, printByte } from "./print-number.ts";
 import { noteMember, rankOfSet, rankOfUnset, sortMembers } from "./print-order.ts";
 import type { Plan, PlanField, PlanMap, Shape } from "./print-plan.ts";
 import { printKeyScalar, printRaw, printScalar } from "./print-scalar.ts";
-import { giveUp, readEnd, readTag, reserve, skip, tape } from "./print-tape.ts";
+import { giveUp, readEnd, readTag, refuse, reserve, skip, tape } from "./print-tape.ts";
 import { printString } from "./print-text.ts";
 import { printDuration, printTimestamp } from "./print-time.ts";
 import { utf8 } from "./utf8.ts";
@@ -26,7 +26,7 @@ const VALUE_KEY = utf8.encode(',"value":');
 
 /** The message from here to `end`. */
 export function printMessage(shape: Shape, end: number): void {
-  if (--tape.levels < 0) giveUp();
+  if (--tape.levels < 0) refuse();
   tape.opened[tape.levels] = tape.at;
   switch (shape.kind) {
     case Kind.MESSAGE:
@@ -57,7 +57,7 @@ export function printMessage(shape: Shape, end: number): void {
       printAny(shape.plan, end);
       break;
     default:
-      giveUp();
+      refuse();
   }
   if (tape.at !== end) giveUp();
   tape.levels++;
@@ -65,7 +65,7 @@ export function printMessage(shape: Shape, end: number): void {
 
 /** The value of the field of that number alone, of the message from here to `end`. Gives up where there is none. */
 export function printOnly(plan: Plan, number: number, end: number): void {
-  if (--tape.levels < 0) giveUp();
+  if (--tape.levels < 0) refuse();
   let found = false;
   let oneofs = 0;
   while (tape.at < end) {
@@ -87,7 +87,7 @@ export function printOnly(plan: Plan, number: number, end: number): void {
   if (!found || tape.at !== end) giveUp();
 }
 
-function fieldOf({ near, far }: Plan, tag: number): PlanField | undefined {
+export function fieldOf({ near, far }: Plan, tag: number): PlanField | undefined {
   return tag < near.length ? near[tag] : far.get(tag);
 }
 
@@ -252,7 +252,7 @@ function printDynamic(plan: Plan, end: number): void {
   if (tape.at === end) giveUp();
   const { shape } = plan.near[readTag()] ?? giveUp();
   reserve(NUMBER_BYTES);
-  if (shape.kind === Kind.DOUBLE && !Number.isFinite(tape.wireView.getFloat64(tape.at, true))) giveUp();
+  if (shape.kind === Kind.DOUBLE && !Number.isFinite(tape.wireView.getFloat64(tape.at, true))) refuse();
   if (shape.kind < Kind.MESSAGE) printScalar(shape, end);
   else printMessage(shape, readEnd(end));
 }
@@ -268,7 +268,7 @@ function printAny(plan: Plan, end: number): void {
     printString(typeEnd);
     const contentEnd = follows(ANY_VALUE_TAG, end) ? readEnd(end) : tape.at;
     if (shape.kind === Kind.MESSAGE) {
-      if (tape.levels === 0) giveUp();
+      if (tape.levels === 0) refuse();
       tape.levels--;
       printMembers(shape.plan, contentEnd);
       tape.levels++;

@@ -87,6 +87,8 @@ export interface Plan {
   notes: boolean;
   /** What may lie in an Any. */
   readonly types: TypesByName<Shape>;
+  /** For regular.ts, by index of the field; all 0 but while it notes the records of one message. */
+  readonly metAt: Int32Array;
 }
 
 /** JSON of an enum's values, by number. */
@@ -128,14 +130,14 @@ export class Plans {
     for (const slot of slotsOf(message).values()) {
       const field = this.#field(message, slot, fields.length);
       fields.push(field);
-      // Groups are left to the careful decoder: the printer gives up on the wire type when it comes to skip them.
-      if (slot.wireType !== WireType.SGROUP) far.set(tagOf(slot), field);
+      far.set(tagOf(slot), field);
       if (slot.packable) far.set(tagOf({ ...slot, wireType: WireType.LEN }), field);
     }
     const nearest = Math.max(-1, ...[...far.keys()].filter((tag) => tag < NEAR_TAGS));
     const near = Array.from({ length: nearest + 1 }, (_, tag) => far.get(tag));
     const { emitDefaults } = this.#context.options;
-    return { fields, near, far, emitDefaults, notes: false, types: this.#types };
+    const metAt = new Int32Array(fields.length);
+    return { fields, near, far, emitDefaults, notes: false, types: this.#types, metAt };
   }
 
   #field(message: Message, slot: Slot, index: number): PlanField {
@@ -186,6 +188,8 @@ export class Plans {
   }
 
   #shape(field: Field): Shape {
+    // Groups are left to the careful decoder.
+    if (field.type === Type.GROUP) return new Shape(Kind.OTHER, undefined, false, undefined);
     if (field.message) return this.shapeOfMessage(field.message);
     const { int64AsNumber } = this.#context.options;
     if (!field.enum) return new Shape(kindOfScalar(field.type), undefined, int64AsNumber, undefined);

@@ -4,7 +4,7 @@ import * as Kind from "./kind.ts";
 import { printDouble, printFloat32 } from "./print-float.ts";
 import { printAscii, printByte, printInt32, printInt64, printNatural, printUint64 } from "./print-number.ts";
 import type { EnumNames, Shape } from "./print-plan.ts";
-import { giveUp, halves, readEnd, readInt32, readVarint, reserve, tape } from "./print-tape.ts";
+import { halves, readEnd, readInt32, readVarint, refuse, reserve, tape } from "./print-tape.ts";
 import { printBytes, printString } from "./print-text.ts";
 
 const QUOTE = 0x22;
@@ -111,7 +111,7 @@ function printRareScalar(shape: Shape): boolean {
       return value !== 0;
     }
     default:
-      return giveUp();
+      return refuse();
   }
 }
 
@@ -175,7 +175,7 @@ function printEnum(names: EnumNames, value: number): void {
   const { near } = names;
   const name = value >= 0 && value < near.length ? near[value] : names.far.get(value);
   if (name !== undefined) printRaw(name);
-  else if (names.closed) giveUp();
+  else if (names.closed) refuse();
   else printInt32(value);
   reserve(8);
 }

@@ -15,11 +15,18 @@ const FIRST_BYTES = 1 << 15;
 /** Enough of the stack is left for so many, whatever `maxDepth` allows. */
 export const MAX_LEVELS = 100;
 
-/** Thrown where the printer cannot go on. No Error: there is nothing to say, and a stack costs microseconds. */
+/** Thrown where the printer cannot go on. No Errors: there is nothing to say, and a stack costs microseconds. */
 export const IRREGULAR = Symbol("irregular");
+export const WRONG = Symbol("wrong");
 
+/** Where other wire of the same meaning might be printed. */
 export function giveUp(): never {
   throw IRREGULAR;
+}
+
+/** Where none would be. */
+export function refuse(): never {
+  throw WRONG;
 }
 
 class Tape {
@@ -46,6 +53,8 @@ class Tape {
   noteCount = 0;
   /** How many were skipped so far (`Skipped`). */
   unknownFields = 0;
+  /** Offset in the wire where the printer found something wrong; -1: it did not. */
+  wrongAt = -1;
 }
 
 export const tape = new Tape();
@@ -63,6 +72,7 @@ export function load(wire: Uint8Array, levels: number, maxLength = Number.POSITI
   }
   tape.wire.set(wire);
   tape.wire.fill(0, wire.length, needed);
+  tape.wrongAt = -1;
   begin(0, levels);
 }
 
@@ -83,7 +93,7 @@ export function printedSoFar(): Uint8Array {
 
 /** A copy of all that was printed. */
 export function finish(): Uint8Array {
-  if (tape.length > tape.maxLength) giveUp();
+  if (tape.length > tape.maxLength) refuse();
   return tape.json.slice(0, tape.length);
 }
 
@@ -110,7 +120,7 @@ export function reserve(count: number): void {
 }
 
 function grow(count: number): void {
-  if (tape.length > tape.maxLength) giveUp();
+  if (tape.length > tape.maxLength) refuse();
   const grown = new Uint8Array(Math.max(tape.length + count, tape.json.length * 2));
   grown.set(tape.json.subarray(0, tape.length));
   tape.json = grown;
@@ -140,7 +150,7 @@ export function readTag(): number {
   const tag = readInt32();
   const length = tape.at - start;
   // The halves belong to this tag only where it took the long way.
-  if (length > 2 && (length > 5 || halves[1] !== 0)) giveUp();
+  if (length > 2 && (length > 5 || halves[1] !== 0)) refuse();
   return tag >>> 0;
 }
 
@@ -148,9 +158,9 @@ export function readTag(): number {
 export function readEnd(limit: number): number {
   const start = tape.at;
   const length = readInt32();
-  if (length < 0 || (tape.at - start > 2 && halves[1] !== 0)) giveUp();
+  if (length < 0 || (tape.at - start > 2 && halves[1] !== 0)) refuse();
   const end = tape.at + length;
-  if (end > limit) giveUp();
+  if (end > limit) refuse();
   return end;
 }
 
@@ -171,7 +181,7 @@ export function readVarint(): void {
     low |= byte << 28;
     high = (byte & 0x7f) >> 4;
     for (let shift = 3; byte >= 0x80; shift += 7) {
-      if (shift > 31) giveUp();
+      if (shift > 31) refuse();
       byte = wire[at++] as number;
       high |= (byte & 0x7f) << shift;
     }
@@ -183,7 +193,7 @@ export function readVarint(): void {
 
 /** Moves past the value behind this tag, which belongs to no field. It may end behind the message. */
 export function skip(tag: number): void {
-  if (tag < 8) giveUp();
+  if (tag < 8) refuse();
   switch (tag & 7) {
     case 0:
       readVarint();
@@ -196,10 +206,33 @@ export function skip(tag: number): void {
       tape.at = end;
       break;
     }
+    case 3:
+      skipGroup(tag);
+      break;
     case 5:
       tape.at += 4;
       break;
     default:
-      giveUp();
+      refuse();
+  }
+}
+
+/** Not recursive, so that groups in groups cannot break the stack. */
+function skipGroup(tag: number): void {
+  if (tape.levels === 0) refuse();
+  const open = [tag];
+  for (;;) {
+    const next = readTag();
+    switch (next & 7) {
+      case 3:
+        if (open.push(next) > tape.levels) refuse();
+        break;
+      case 4:
+        if (open.pop() !== next - 1) refuse();
+        if (open.length === 0) return;
+        break;
+      default:
+        skip(next);
+    }
   }
 }

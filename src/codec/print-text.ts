@@ -1,5 +1,5 @@
 /** Strings and bytes, from wire to JSON. */
-import { giveUp, reserve, tape } from "./print-tape.ts";
+import { refuse, reserve, tape } from "./print-tape.ts";
 import { sequenceEnd, utf8 } from "./utf8.ts";
 
 const QUOTE = 0x22;
@@ -78,8 +78,8 @@ export function printString(end: number): void {
     if (byte >= 0x80) {
       do {
         const word = wireView.getInt32(p, true);
-        const length = sequenceLength(word) || (sequenceEnd(wire, p, end) ?? giveUp()) - p;
-        if (p + length > end) giveUp();
+        const length = sequenceLength(word) || (sequenceEnd(wire, p, end) ?? refuse()) - p;
+        if (p + length > end) refuse();
         jsonView.setInt32(o, word, true);
         o += length;
         p += length;

@@ -1,6 +1,6 @@
 /** google.protobuf.Timestamp and Duration, from wire to JSON. Gives up on what has no JSON form. */
 import { printByte, printNatural, printPadded } from "./print-number.ts";
-import { giveUp, halves, readInt32, readVarint, reserve, tape } from "./print-tape.ts";
+import { giveUp, halves, readInt32, readVarint, refuse, reserve, tape } from "./print-tape.ts";
 import { DURATION_MAX, TIMESTAMP_MAX, TIMESTAMP_MIN } from "./time.ts";
 
 const QUOTE = 0x22;
@@ -24,7 +24,7 @@ const TEXT_BYTES = 40;
 export function printTimestamp(end: number): void {
   const seconds = readSeconds(end);
   const nanos = readNanos(end);
-  if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos > NANOS_MAX) giveUp();
+  if (seconds < FIRST_SECOND || seconds > LAST_SECOND || nanos < 0 || nanos > NANOS_MAX) refuse();
   const day = Math.floor(seconds / DAY);
   const second = seconds - day * DAY;
   reserve(TEXT_BYTES);
@@ -45,8 +45,8 @@ export function printDuration(end: number): void {
   const seconds = readSeconds(end);
   const nanos = readNanos(end);
   const negative = seconds < 0 || nanos < 0;
-  if (negative && (seconds > 0 || nanos > 0)) giveUp();
-  if (Math.abs(seconds) > LONGEST || Math.abs(nanos) > NANOS_MAX) giveUp();
+  if (negative && (seconds > 0 || nanos > 0)) refuse();
+  if (Math.abs(seconds) > LONGEST || Math.abs(nanos) > NANOS_MAX) refuse();
   reserve(TEXT_BYTES);
   printByte(QUOTE);
   if (negative) printByte(DASH);

@@ -8,19 +8,30 @@
  */
 import type { Field, Message } from "../schema/model.ts";
 import type { CodecContext, Skipped } from "./codec.ts";
-import type { Part, Parts } from "./decoding.ts";
+import { explainFault } from "./decode-fault.ts";
+import type { Decoding, Part, Parts } from "./decoding.ts";
 import * as Kind from "./kind.ts";
 import { printMessage, printOnly } from "./print-message.ts";
 import { Plans } from "./print-plan.ts";
-import { begin, finish, IRREGULAR, load, MAX_LEVELS, printedSoFar, shrinkJson, tape } from "./print-tape.ts";
+import { begin, finish, IRREGULAR, load, MAX_LEVELS, printedSoFar, shrinkJson, tape, WRONG } from "./print-tape.ts";
+import { regularWire } from "./regular.ts";
 
 const plansOf = new WeakMap<CodecContext, Plans>();
 
-/** Both give undefined where the printer gave up; the wire stays loaded then, for `PrintedParts`. */
+/** All give undefined where the printer gave up; the wire stays loaded then, for what comes next. */
 export interface Printer {
   decode(wire: Uint8Array, skipped?: Skipped): Uint8Array | undefined;
   /** Of an unset field too. */
   decodeField(wire: Uint8Array, field: Field, skipped?: Skipped): Uint8Array | undefined;
+  /** The wire that was given up last, put in order. @param field the only one that is wanted. Default: all. */
+  decodeAgain(wire: Uint8Array, field?: Field, skipped?: Skipped): Uint8Array | undefined;
+  /**
+   * Of the wire that was given up last.
+   *
+   * @param run of the careful decoder, at its beginning.
+   * @throws ConnectError as the careful decoder does, where that is known to be right without a look at the rest.
+   */
+  explain(run: Decoding, only?: Field): void;
 }
 
 /** See `Codec` for what the two functions do. */
@@ -36,10 +47,33 @@ export function compilePrinter(message: Message, context: CodecContext): Printer
       return finish();
     } catch (error) {
       shrinkJson();
+      if (error === WRONG) tape.wrongAt = tape.at;
       return giveUp(error);
     }
   };
-  return { decode: (wire, skipped) => print(wire, undefined, skipped), decodeField: print };
+  const printAgain = (wire: Uint8Array, field?: Field, skipped?: Skipped): Uint8Array | undefined => {
+    if (tape.wrongAt >= 0) return undefined;
+    try {
+      const regular = regularWire(shape, wire.length, levels, field?.number);
+      const json = print(regular.wire, field, skipped);
+      if (json && skipped) skipped.unknownFields += regular.unknownFields;
+      if (json) return json;
+    } catch (error) {
+      giveUp(error);
+    }
+    // What is wrong with other wire is nothing that could be told.
+    load(wire, levels, context.options.maxJsonBytes);
+    tape.opened.fill(-1);
+    return undefined;
+  };
+  return {
+    decode: (wire, skipped) => print(wire, undefined, skipped),
+    decodeField: print,
+    decodeAgain: printAgain,
+    explain(run, only) {
+      if (tape.wrongAt >= 0) explainFault(run, message, shape, only);
+    },
+  };
 }
 
 /** To give up costs microseconds: once for so many bytes. */
@@ -82,6 +116,6 @@ function plansFor(context: CodecContext): Plans {
 }
 
 function giveUp(error: unknown): undefined {
-  if (error !== IRREGULAR) throw error;
+  if (error !== IRREGULAR && error !== WRONG) throw error;
   return undefined;
 }

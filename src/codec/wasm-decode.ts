@@ -6,7 +6,10 @@ import type { Printer } from "./print.ts";
 import { currentEngine, hasWasm, MAX_OUTPUT } from "./wasm-engine.ts";
 
 /** @returns undefined where there is no WebAssembly. */
-export function compileWasmPrinter(message: Message, { registry, options }: CodecContext): Printer | undefined {
+export function compileWasmPrinter(
+  message: Message,
+  { registry, options }: CodecContext,
+): Pick<Printer, "decode" | "decodeField"> | undefined {
   if (!hasWasm()) return undefined;
   const levels = Math.min(options.maxDepth, MAX_LEVELS);
   const maxBytes = Math.min(options.maxJsonBytes ?? MAX_OUTPUT, MAX_OUTPUT);

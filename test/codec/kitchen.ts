@@ -1,10 +1,11 @@
 /** One schema with a field of every kind, for our codec and for protobuf-es, which the tests take as the peer. */
 import { createFileRegistry, type DescMessage, type FileRegistry, fromBinary, toJson } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import type { Codec, CodecContext, JsonOptions } from "../../src/codec/codec.ts";
+import type { Codec, CodecContext, JsonOptions, Skipped } from "../../src/codec/codec.ts";
 import { compileCarefulDecoder } from "../../src/codec/decode.ts";
 import { compileDecoder } from "../../src/codec/decoder.ts";
-import { compilePrinter } from "../../src/codec/print.ts";
+import { compilePrinter, PrintedParts } from "../../src/codec/print.ts";
+import type { Field } from "../../src/schema/model.ts";
 import { readSchema } from "../../src/schema/read.ts";
 import { compileSet, messageOf } from "../proto.ts";
 import { withNumbers } from "./int64-numbers.ts";
@@ -185,8 +186,24 @@ export function decoder(fullName: string, options: Partial<JsonOptions> = {}): P
 export function bothDecoders(fullName: string, options: Partial<JsonOptions> = {}) {
   const context = contextOf(options);
   const message = messageOf(schema, fullName);
-  const { decode: print, decodeField: printField } = compilePrinter(message, context);
-  return { print, printField, careful: compileCarefulDecoder(message, context) };
+  const { decode: print, decodeField: printField, decodeAgain } = compilePrinter(message, context);
+  const careful = compileCarefulDecoder(message, context);
+  return {
+    print,
+    printField,
+    careful,
+    /** What is printed once it was put in order, whether or not it was. */
+    printAgain(wire: Uint8Array, skipped?: Skipped, field?: Field): Uint8Array | undefined {
+      if (field) printField(wire, field);
+      else print(wire);
+      return decodeAgain(wire, field, skipped);
+    },
+    /** The messages inside are printed where that can be, whether or not the whole could. */
+    decodeInParts(wire: Uint8Array, skipped?: Skipped): Uint8Array {
+      print(wire);
+      return careful.decode(wire, skipped, new PrintedParts(context));
+    },
+  };
 }
 
 /** Our JSON text. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { finish, IRREGULAR, load } from "../../src/codec/print-tape.ts";
+import { finish, load, WRONG } from "../../src/codec/print-tape.ts";
 import { printBytes, printString } from "../../src/codec/print-text.ts";
 
 /** Undefined where the printer gave up. More bytes stand behind the text, as in a message. */
@@ -9,7 +9,7 @@ function printed(text: Uint8Array, behind: number[] = [0xbf, 0xbf, 0xbf]): strin
   try {
     printString(text.length);
   } catch (error) {
-    if (error === IRREGULAR) return undefined;
+    if (error === WRONG) return undefined;
     throw error;
   }
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(finish());
