@@ -9,6 +9,7 @@ const CODEC_TESTS = [
     (name) => `test/codec/${name}.test.ts`,
   ),
   "test/codec-api.test.ts",
+  "test/fuzz/fuzz.test.ts",
   "test/gateway.test.ts",
   "test/rest-streams.test.ts",
 ];

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- growth [--smoke | --full]`: how the cost of a request grows with the number of routes, the size of its
- * messages, their nesting, and the streams that are open. Under ten minutes; `--full` takes half an hour. `--write` puts the report
+ * messages, their nesting, and the streams that are open. Some ten minutes; `--full` takes half an hour. `--write` puts the report
  * and its charts into bench/results.
  */
 import { drawLines, type Point } from "./figures/chart.ts";

@@ -3,12 +3,13 @@ import { readFileSync } from "node:fs";
 import { drawBars, type Point } from "../figures/chart.ts";
 import { formatMachine } from "../figures/machine.ts";
 import { formatTable } from "../figures/table.ts";
+import { formatAhead, type LoadCosts } from "./ahead.ts";
 import { type Load, TAXED } from "./load.ts";
 import type { Course, Sample } from "./measure.ts";
 import { formatScore } from "./score.ts";
 import { costs, isNoisy, TOO_NOISY } from "./spread.ts";
 import { median, medianInterval, spread } from "./statistics.ts";
-import { PASSTHROUGH, REST } from "./subject.ts";
+import { FETCH_ONLY, PASSTHROUGH, REST } from "./subject.ts";
 import type { Envoy } from "./toolchain.ts";
 
 export interface Findings {
@@ -63,8 +64,21 @@ export function formatReport(findings: Findings): string {
       formatLacks(load, courses),
     );
   }
+  parts.push(
+    "## Where others are ahead\n",
+    formatAhead(
+      loads.map((load) => costsOf(load, courses)),
+      REST,
+      FETCH_ONLY,
+    ),
+  );
   parts.push("## The transcoding tax\n", formatTax(courses), "## One figure\n", formatScore(courses));
   return parts.join("\n");
+}
+
+function costsOf(load: Load, courses: readonly Course[]): LoadCosts {
+  const own = courses.filter((one) => one.load === load);
+  return { load: nameOf(load), micros: new Map(own.map((one) => [one.subject.name, median(costs(one)) * 1e6])) };
 }
 
 function nameOf({ name, connections }: Load): string {

@@ -90,6 +90,7 @@ function roomOf(frame: CallFrame, findFile: FindFile, callerFile: string | undef
   const file = findFile(frame);
   if (!file) return callerFile === HEADERS ? "headers" : "runtime, called from JavaScript";
   if (file === HEADERS) return "headers";
+  if (file.startsWith("src/wasm/")) return "codec";
   const room = ROOMS.find((name) => file.startsWith(`src/${name}/`));
   if (room) return room;
   return file.startsWith("src/") || file.startsWith("test/cases/") ? "gateway" : "other JavaScript";

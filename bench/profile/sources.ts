@@ -15,6 +15,8 @@ export async function readSources(folder: string): Promise<FindFile> {
   const map = new SourceMap(JSON.parse(await readFile(join(folder, "worker.js.map"), "utf8")));
   return ({ url, lineNumber, columnNumber }) => {
     if (url === "") return undefined;
+    // The codec's engine: its places are of its own bytes.
+    if (url.startsWith("wasm:")) return "src/wasm/engine.ts";
     const entry = map.findEntry(lineNumber, columnNumber);
     return "originalSource" in entry ? relative(ROOT, resolve(folder, entry.originalSource)) : undefined;
   };

@@ -10,7 +10,7 @@ import { compileRules } from "../../src/route/rule.ts";
 import { checksum } from "../../src/schema/image-format.ts";
 import { readImage } from "../../src/schema/image-read.ts";
 import { writeImage } from "../../src/schema/image-write.ts";
-import type { Schema } from "../../src/schema/model.ts";
+import type { Message, Schema } from "../../src/schema/model.ts";
 import { readSchema } from "../../src/schema/read.ts";
 import { contextWith } from "../codec/kinds.ts";
 import { createOracle } from "../codec/oracle.ts";
@@ -19,9 +19,13 @@ import { plainSchema } from "../schema/plain.ts";
 import { bytesOf, cut, outcomeOf, type Target, textOf } from "./target.ts";
 
 const context = contextWith();
-const valueMessage = context.registry.message("google.protobuf.Value");
-if (!valueMessage) throw new Error("no Value");
-const value = compileCodec(valueMessage, context);
+const value = compileCodec(messageNamed("google.protobuf.Value"), context);
+
+function messageNamed(name: string): Message {
+  const message = context.registry.message(name);
+  if (!message) throw new Error(`no message ${name}`);
+  return message;
+}
 
 /**
  * What JSON.parse takes and ProtoJSON does not: a name twice in an object (RFC 7493 §2.3), half of a pair of surrogates,
@@ -87,6 +91,40 @@ export const wire: Target = {
   ask(input) {
     const verdict = subject.decode(bytesOf(input));
     strictEqual(verdict === "only we refuse", false, verdict);
+  },
+};
+
+const kinds = compileCodec(messageNamed("k.Kinds"), context);
+
+/** Bytes that no input has beside each other. */
+const CANARY = "\u00b6\u00b6";
+/** Of lengths between a few bytes and some thousands. */
+const canaries = Array.from({ length: 10 }, (_, i) =>
+  new TextEncoder().encode(JSON.stringify([CANARY.repeat(1 << i), CANARY.repeat(5)])),
+);
+
+/** What calls before have left in the memory of the codec's engines: no answer and no error has any of it. */
+export const leftovers: Target = {
+  inputs: fc.oneof(
+    textOf(
+      ...'{ } [ ] , : "fString":"a" "rString":["b","" "rInt32":[1 "mStringString":{"c":"d" "fBytes":"AA==" "fDouble":1e5 "rMessage":[{'.split(
+        " ",
+      ),
+      ",",
+      "}",
+    ),
+    json.inputs,
+    wire.inputs,
+  ),
+  ask(input, salt) {
+    const bytes = bytesOf(input).map((byte) => (byte === 0xb6 ? 0x3f : byte));
+    for (const act of [kinds.encode, kinds.decode, value.encode, value.decode]) {
+      const planted = canaries[salt % canaries.length] as Uint8Array;
+      deepStrictEqual(value.decode(value.encode(planted)), planted);
+      const output = outcomeOf(() => act(bytes));
+      const told = output instanceof ConnectError ? output.message : new TextDecoder().decode(output);
+      strictEqual(told.includes(CANARY), false, told);
+    }
   },
 };
 

@@ -1,5 +1,5 @@
 /** All that can be fuzzed, by the name that `npm run fuzz` knows it under. */
-import { descriptor, image, json, multipart, wire } from "./messages.ts";
+import { descriptor, image, json, leftovers, multipart, wire } from "./messages.ts";
 import { path, query, template } from "./paths.ts";
 import { connectGet, envelope, form, grpcWeb, headers } from "./protocols.ts";
 import type { Target } from "./target.ts";
@@ -10,6 +10,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   query,
   json,
   wire,
+  leftovers,
   envelope,
   "connect-get": connectGet,
   "grpc-web": grpcWeb,

@@ -37,6 +37,16 @@ test("time belongs to the room on top, native calls of metadata.ts to the header
   ]);
 });
 
+test("the WebAssembly engine is the codec's", () => {
+  const nodes = [
+    node(1, "(root)", "", [2, 3]),
+    node(2, "decode", "src/wasm/engine.ts"),
+    node(3, "pump", "src/index.ts"),
+  ];
+  const shares = sharesOf(readFrames({ nodes, samples: [2, 3], timeDeltas: [30, 10] }, findFile));
+  expect([shares.get("codec"), shares.get("gateway")]).toEqual([0.75, 0.25]);
+});
+
 test("a frame lies within its caller, as wide as its time with all that it calls", () => {
   const spans = new Map(layOut(readFrames(PROFILE, findFile)).map((span) => [span.name, span]));
   expect(spans.get("(root)")).toMatchObject({ start: 0, end: 1, depth: 0 });
