@@ -9,8 +9,7 @@ import { isText, writeText } from "./decode-scalar.ts";
 import type { Decoding } from "./decoding.ts";
 import { fieldOf } from "./print-message.ts";
 import type { Plan, PlanField, Shape } from "./print-plan.ts";
-import { IRREGULAR, readTag, skip, tape, WRONG } from "./print-tape.ts";
-import { skipContent } from "./regular-notes.ts";
+import { IRREGULAR, readTag, skip, skipContent, tape, WRONG } from "./print-tape.ts";
 import { slotsOf } from "./slot.ts";
 import * as WireType from "./wire-type.ts";
 
@@ -74,13 +73,14 @@ function placeOf(plan: Plan, start: number, end: number, levels: number): Place 
     let [before, behind] = [0, 0];
     while (tape.at < end) {
       const tag = readTag();
-      const field = (tag & 7) === WireType.SGROUP ? undefined : fieldOf(plan, tag);
-      const content = field === undefined ? tape.at : skipContent(tag, end);
-      if (field === undefined) skip(tag);
+      const field = fieldOf(plan, tag);
+      const isGroup = (tag & 7) === WireType.SGROUP;
+      const content = field === undefined || isGroup ? tape.at : skipContent(tag, end);
+      if (field === undefined || isGroup) skip(tag);
       if (found !== undefined) {
         if (field === found.field || (field !== undefined && (field.oneof & found.field.oneof) !== 0)) behind++;
       } else if (tape.at >= wrongAt) {
-        if (field === undefined) return undefined;
+        if (field === undefined || isGroup) return undefined;
         found = { field, start: content, end: tape.at };
         before = countBefore(plan, field, start, content);
         tape.at = found.end;

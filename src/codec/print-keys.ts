@@ -2,6 +2,7 @@
  * Whether a map that was printed has a key twice. Keys are noted by where they stand in the JSON; maps may lie in the
  * values of maps, so the notes are a stack.
  */
+import { hashOf } from "./fast-name.ts";
 import { giveUp, tape } from "./print-tape.ts";
 
 /** So many keys are compared each with each, which is cheaper than to hash them. */
@@ -68,11 +69,8 @@ function areEqual(a: number, b: number): boolean {
   return true;
 }
 
-/** FNV-1a, with its upper bits folded in. */
+/** With the upper bits folded in. */
 function hash(key: number): number {
-  const { json } = tape;
-  const end = spans[key + 1] as number;
-  let value = 0x811c9dc5;
-  for (let i = spans[key] as number; i < end; i++) value = Math.imul(value ^ (json[i] as number), 0x01000193);
+  const value = hashOf(tape.json, spans[key] as number, spans[key + 1] as number);
   return value ^ (value >>> 15);
 }

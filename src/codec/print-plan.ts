@@ -51,6 +51,8 @@ export interface PlanField {
   readonly key: Int32Array;
   readonly keyBytes: number;
   readonly shape: Shape;
+  /** Of one value. */
+  readonly wireType: WireType.Value;
   readonly repeated: boolean;
   /** A list of which records may hold many values. */
   readonly packable: boolean;
@@ -150,6 +152,7 @@ export class Plans {
       key: wordsOf(key),
       keyBytes: key.length,
       shape: this.#shape(field),
+      wireType: slot.wireType,
       repeated: field.repeated,
       packable: slot.packable,
       dropsZero: field.presence ? field.repeated : !emitDefaults,

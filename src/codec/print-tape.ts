@@ -5,12 +5,14 @@
  * Reading copies the wire in first, 14 ns for 500 bytes and 27 µs for 1 MB: every load is then of one typed array and
  * one DataView, and the zeros behind the end stop what would read past it, so that single bytes need no check.
  */
+import * as WireType from "./wire-type.ts";
 
 /** No single read behind a checked offset goes further. */
 const PADDING = 16;
 /** Larger buffers are not kept. */
 const KEEP_BYTES = 4 << 20;
 const FIRST_BYTES = 1 << 15;
+const MAX_VARINT_BYTES = 10;
 
 /** Enough of the stack is left for so many, whatever `maxDepth` allows. */
 export const MAX_LEVELS = 100;
@@ -194,27 +196,38 @@ export function readVarint(): void {
 /** Moves past the value behind this tag, which belongs to no field. It may end behind the message. */
 export function skip(tag: number): void {
   if (tag < 8) refuse();
+  if ((tag & 7) === WireType.SGROUP) skipGroup(tag);
+  else skipContent(tag, tape.wire.length);
+}
+
+/** Moves past the value behind this tag. @returns where its content begins, which ends at the cursor. */
+export function skipContent(tag: number, limit: number): number {
   switch (tag & 7) {
-    case 0:
-      readVarint();
-      break;
-    case 1:
-      tape.at += 8;
-      break;
-    case 2: {
-      const end = readEnd(tape.wire.length);
+    case WireType.LEN: {
+      const end = readEnd(limit);
+      const start = tape.at;
       tape.at = end;
-      break;
+      return start;
     }
-    case 3:
-      skipGroup(tag);
-      break;
-    case 5:
+    case WireType.VARINT:
+      return skipVarint();
+    case WireType.I64:
+      tape.at += 8;
+      return tape.at - 8;
+    case WireType.I32:
       tape.at += 4;
-      break;
+      return tape.at - 4;
     default:
-      refuse();
+      return refuse();
   }
+}
+
+function skipVarint(): number {
+  const { wire, at } = tape;
+  let end = at + 1;
+  while ((wire[end - 1] as number) >= 0x80) if (++end - at > MAX_VARINT_BYTES) refuse();
+  tape.at = end;
+  return at;
 }
 
 /** Not recursive, so that groups in groups cannot break the stack. */
@@ -223,11 +236,12 @@ function skipGroup(tag: number): void {
   const open = [tag];
   for (;;) {
     const next = readTag();
+    if (next < 8) refuse();
     switch (next & 7) {
-      case 3:
+      case WireType.SGROUP:
         if (open.push(next) > tape.levels) refuse();
         break;
-      case 4:
+      case WireType.EGROUP:
         if (open.pop() !== next - 1) refuse();
         if (open.length === 0) return;
         break;

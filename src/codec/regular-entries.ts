@@ -1,8 +1,9 @@
 /** Which entries of a map count: one for each key, with the value that came last, in the place of the first. */
+import { hashOf } from "./fast-name.ts";
 import * as Kind from "./kind.ts";
 import type { PlanMap } from "./print-plan.ts";
-import { giveUp, readTag, skip, tape } from "./print-tape.ts";
-import { entries, hasName, records, skipContent } from "./regular-notes.ts";
+import { giveUp, readTag, skip, skipContent, tape } from "./print-tape.ts";
+import { entries, hasName, records } from "./regular-notes.ts";
 
 /** A power of two. */
 const FIRST_PLACES = 16;
@@ -91,11 +92,9 @@ function rehash(firstEntry: number, size: number): number {
   return probes;
 }
 
-/** FNV-1a, with its upper bits folded in. */
+/** With the upper bits folded in. */
 function hash(start: number, end: number): number {
-  const { wire } = tape;
-  let value = 0x811c9dc5;
-  for (let at = start; at < end; at++) value = Math.imul(value ^ (wire[at] as number), 0x01000193);
+  const value = hashOf(tape.wire, start, end);
   return value ^ (value >>> 15);
 }
 

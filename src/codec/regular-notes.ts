@@ -1,9 +1,7 @@
 /** What regular.ts notes of wire: stacks of numbers, no objects. */
 import type { EnumNames } from "./print-plan.ts";
-import { giveUp, readEnd, readInt32, tape } from "./print-tape.ts";
-import * as WireType from "./wire-type.ts";
+import { readInt32, tape } from "./print-tape.ts";
 
-const MAX_VARINT_BYTES = 10;
 const FIRST_PLACE = 3;
 const FIRST_SIZE = 1 << 8;
 /** More are not kept. */
@@ -43,36 +41,6 @@ export function forgetNotes(): void {
     notes.top = FIRST_PLACE;
     if (notes.values.length > KEPT) notes.values = new Int32Array(FIRST_SIZE);
   }
-}
-
-/** Moves past the value behind this tag. @returns where its content begins, which ends at the cursor. */
-export function skipContent(tag: number, limit: number): number {
-  switch (tag & 7) {
-    case WireType.LEN: {
-      const end = readEnd(limit);
-      const start = tape.at;
-      tape.at = end;
-      return start;
-    }
-    case WireType.VARINT:
-      return skipVarint();
-    case WireType.I64:
-      tape.at += 8;
-      return tape.at - 8;
-    case WireType.I32:
-      tape.at += 4;
-      return tape.at - 4;
-    default:
-      return giveUp();
-  }
-}
-
-function skipVarint(): number {
-  const { wire, at } = tape;
-  let end = at + 1;
-  while ((wire[end - 1] as number) >= 0x80) if (++end - at > MAX_VARINT_BYTES) giveUp();
-  tape.at = end;
-  return at;
 }
 
 /** Of the enum number at this offset. The cursor stays. */

@@ -8,9 +8,9 @@
 import * as Kind from "./kind.ts";
 import { fieldOf } from "./print-message.ts";
 import type { Plan, PlanField, PlanMap, Shape } from "./print-plan.ts";
-import { giveUp, readTag, skip, tape } from "./print-tape.ts";
+import { giveUp, readTag, skip, skipContent, tape } from "./print-tape.ts";
 import { noteEntries } from "./regular-entries.ts";
-import { entries, forgetNotes, hasName, met, records, skipContent } from "./regular-notes.ts";
+import { entries, forgetNotes, hasName, met, records } from "./regular-notes.ts";
 import { begin, close, copy, finish, open, writeTag, writeVarint } from "./regular-out.ts";
 import * as WireType from "./wire-type.ts";
 
@@ -140,7 +140,7 @@ function writeField(field: PlanField, first: number, levels: number): void {
   } else if (field.packable) {
     writePacked(number, first);
   } else {
-    const wireType = wireTypeOf(shape.kind);
+    const { wireType } = field;
     for (let record = first; record !== 0; record = records.values[record + 2] as number) {
       writeScalar(number, wireType, records.values[record] as number, records.values[record + 1] as number);
     }
@@ -217,22 +217,4 @@ function writeMap(number: number, map: PlanMap, first: number, levels: number): 
   }
   entries.top = firstEntry;
   records.top = firstRecord;
-}
-
-function wireTypeOf(kind: number): number {
-  switch (kind) {
-    case Kind.STRING:
-    case Kind.BYTES:
-      return WireType.LEN;
-    case Kind.FIXED32:
-    case Kind.SFIXED32:
-    case Kind.FLOAT:
-      return WireType.I32;
-    case Kind.FIXED64:
-    case Kind.SFIXED64:
-    case Kind.DOUBLE:
-      return WireType.I64;
-    default:
-      return WireType.VARINT;
-  }
 }

@@ -94,6 +94,7 @@ export class WasmEngine {
       // A decimal of more than 19 digits, or next to halfway between two doubles.
       parseDouble: (start: number, length: number) => Number(this.#textAt(start, length)),
     };
+    // The module is ours (`node/wasm.ts`), and its types are not told to TypeScript.
     this.#exports = new WebAssembly.Instance(module, { host }).exports as unknown as Exports;
     this.#bytes = new Uint8Array(this.#exports.memory.buffer);
     const start = this.#exports.tablesStart();

@@ -134,6 +134,27 @@ describe.each(names)("%s: where the careful decoder has the printer do the messa
   });
 });
 
+describe.each(["kitchen.Kitchen", "kitchen.ClosedLists"])("%s: one fault among what is right", (name) => {
+  const faults = [bytes(0, 0), bytes(0xc3, 0x3e), bytes(0x80), len(1000).subarray(0, 2)];
+
+  it("is told in the very words of the careful decoder", () => {
+    let told = 0;
+    fc.assert(
+      fc.property(messageWire(peerMessage(name), 3), fc.constantFrom(...faults), options, (drawn, fault, options) => {
+        const wire = inOrder(name, drawn);
+        const { careful } = bothDecoders(name, options);
+        if (attempt(() => careful.decode(wire)) === undefined) return;
+        const broken = concat(wire, fault);
+        const words = outcome(() => careful.decode(broken));
+        if (words.startsWith("[")) told++;
+        expect(outcome(() => decoder(name, options).decode(broken))).toBe(words);
+      }),
+      { numRuns: 500 },
+    );
+    expect(told).toBeGreaterThan(200);
+  });
+});
+
 describe("a fault", () => {
   const many = concat(...Array.from({ length: 20 }, () => concat(text(14, "a"), child(text(1, "a")), varint(31, 1))));
   const late = len(61, int64(1, 253_402_300_800n));
@@ -250,6 +271,9 @@ describe("the printer", () => {
     ["text that is not UTF-8", len(14, bytes(0xc3, 0x28))],
     ["a character cut by the end of its string", concat(len(14, bytes(0xc3)), bytes(0xa9))],
     ["a field number of 0", bytes(0, 0)],
+    ["a field number of 0 in a group", group(2000, bytes(3, 4))],
+    ["a group that ends with another's number", bytes(0xc3, 0x3e, 0xcc, 0x3e)],
+    ["a group that does not end", bytes(0xc3, 0x3e)],
     ["a length past the end", bytes(0x72, 5, 0x61)],
     ["a varint past the end", bytes(0x18, 0x80)],
     ["a varint of 11 bytes", bytes(0x18, ...Array<number>(10).fill(0x80), 1)],
