@@ -27,8 +27,7 @@ export function formatAhead(costs: readonly LoadCosts[], ours: string, floor: st
       ...rows,
     ]),
     "The last column is the Worker that only fetches: what workerd itself takes for a request from outside and one to the",
-    "backend. Compiled proxies do both for less than that, so on small messages no Worker can be ahead of them, whatever it",
-    "does. It has to read both bodies besides, which costs it another 32 µs or so. What is left is what Isthmus could save.",
-    "From some kilobytes on the codec decides.\n",
+    "backend. Where that alone is more than what the other gateway takes, no Worker can be ahead of it; the rest is what",
+    "Isthmus adds, of which it could save some.\n",
   ].join("\n");
 }

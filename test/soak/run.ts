@@ -1,5 +1,5 @@
 /**
- * `npm run soak [-- --minutes 5] [--callers 1000] [--hostile 0.3]`: prints what held and what did not. Exit code 1 when something did not.
+ * `npm run soak [-- --minutes 5] [--callers 1000] [--hostile 0.5]`: prints what held and what did not. Exit code 1 when something did not.
  * The memory's slope is told from four minutes on: a new process grows for two.
  */
 import { parseArgs } from "node:util";
@@ -10,7 +10,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
     callers: { type: "string", default: "1000" },
-    hostile: { type: "string", default: "0.3" },
+    hostile: { type: "string", default: "0.5" },
   },
 });
 const seconds = Number(values.minutes) * 60;
